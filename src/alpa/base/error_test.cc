@@ -1,0 +1,41 @@
+#include "alpa/base/error.h"
+
+#include <gtest/gtest.h>
+
+#include "alpa/base/file.h"
+
+namespace alpa {
+namespace {
+
+TEST(Error, MessageNamesPlaceAndValues) {
+  try {
+    raise<InvalidArgumentError>("mesh", "{} devices for {}", 7, "2x4");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "[mesh] 7 devices for 2x4");
+  }
+}
+
+TEST(File, WriteThenReadIsIdentity) {
+  TemporaryDirectory folder;
+  const std::string path = folder.path() + "/a";
+  const std::string bytes("a\0b\n", 4);
+  write_file(path, bytes);
+  EXPECT_EQ(read_file(path), bytes);
+}
+
+TEST(File, MissingFileIsNamed) {
+  try {
+    read_file("/no/such/file");
+    FAIL();
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_NE(std::string(error.what()).find("/no/such/file"), std::string::npos);
+  }
+}
+
+TEST(File, FailedWriteLeavesNothing) {
+  EXPECT_THROW(write_file("/no/such/folder/x", "y"), InvalidArgumentError);
+}
+
+}  // namespace
+}  // namespace alpa

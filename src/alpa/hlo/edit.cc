@@ -1,0 +1,71 @@
+#include "alpa/hlo/edit.h"
+
+#include "alpa/hlo/proto/hlo.pb.h"
+#include "alpa/hlo/proto_sharding.h"
+
+namespace alpa::hlo {
+namespace {
+
+template <typename Change>
+void change_proto(Instruction& instruction, Change change) {
+  auto copy = instruction.proto == nullptr ? std::make_shared<pb::HloInstructionProto>()
+                                           : std::make_shared<pb::HloInstructionProto>(*instruction.proto);
+  change(*copy);
+  instruction.proto = std::move(copy);
+}
+
+}  // namespace
+
+void set_sharding(Instruction& instruction, const std::optional<sharding::OpSharding>& sharding) {
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) {
+    if (sharding) {
+      *proto.mutable_sharding() = sharding_to_proto(*sharding);
+    } else {
+      proto.clear_sharding();
+    }
+  });
+}
+
+Instruction make_instruction(Opcode opcode, std::string name, tensor::Shape shape,
+                             std::vector<InstructionId> operands) {
+  Instruction instruction;
+  instruction.opcode = opcode;
+  instruction.name = std::move(name);
+  instruction.shape = std::move(shape);
+  instruction.operands = std::move(operands);
+  instruction.proto = std::make_shared<pb::HloInstructionProto>();
+  return instruction;
+}
+
+Instruction clone(const Instruction& instruction, std::string name, std::vector<InstructionId> operands) {
+  Instruction copy = instruction;
+  copy.name = std::move(name);
+  copy.operands = std::move(operands);
+  copy.proto_id = kUnnumbered;
+  copy.control_predecessors.clear();
+  return copy;
+}
+
+void set_tuple_index(Instruction& instruction, int64_t index) {
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.set_tuple_index(index); });
+}
+
+void set_op_name(Instruction& instruction, const std::string& op_name) {
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.mutable_metadata()->set_op_name(op_name); });
+}
+
+void set_input_output_aliases(Module& module, const std::vector<Alias>& aliases) {
+  auto copy = module.proto == nullptr ? std::make_shared<pb::HloModuleProto>()
+                                      : std::make_shared<pb::HloModuleProto>(*module.proto);
+  copy->clear_input_output_alias();
+  const bool tuple = module.entry_computation()[module.entry_computation().root].shape.is_tuple();
+  for (const Alias& alias : aliases) {
+    pb::AliasEntryProto* entry = copy->mutable_input_output_alias()->add_entries();
+    if (tuple) entry->add_output_shape_index(alias.output);
+    entry->set_parameter_number(alias.parameter);
+    entry->set_kind(1);  // MAY_ALIAS
+  }
+  module.proto = std::move(copy);
+}
+
+}  // namespace alpa::hlo

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "alpa/hlo/attributes.h"
+#include "alpa/hlo/module.h"
+
+/// Changes of what lies in an instruction's or a module's proto. The proto is shared between copies, so each makes its own.
+namespace alpa::hlo {
+
+/// Gives the instruction this sharding, or none.
+void set_sharding(Instruction& instruction, const std::optional<sharding::OpSharding>& sharding);
+
+/// A fresh instruction of `opcode` with no attributes.
+Instruction make_instruction(Opcode opcode, std::string name, tensor::Shape shape, std::vector<InstructionId> operands);
+
+/// The same operation for other operands: a copy of the attributes, without the id.
+Instruction clone(const Instruction& instruction, std::string name, std::vector<InstructionId> operands);
+
+void set_tuple_index(Instruction& instruction, int64_t index);
+void set_op_name(Instruction& instruction, const std::string& op_name);
+
+/// Replaces the module's donation entries.
+void set_input_output_aliases(Module& module, const std::vector<Alias>& aliases);
+
+}  // namespace alpa::hlo

@@ -1,0 +1,88 @@
+#include "alpa/hlo/load.h"
+
+#include <climits>
+#include <lzma.h>
+
+#include <array>
+
+#include "alpa/base/error.h"
+#include "alpa/hlo/opcode.h"
+#include "alpa/hlo/proto/hlo.pb.h"
+
+namespace alpa::hlo {
+namespace {
+
+constexpr std::string_view kXzMagic("\xfd" "7zXZ\0", 6);
+constexpr std::string_view kMlirMagic("ML\xefR", 4);
+constexpr size_t kMaxUnpacked = size_t{1} << 31;
+
+std::string_view first_word(std::string_view text) {
+  while (!text.empty()) {
+    const size_t start = text.find_first_not_of(" \t\r\n");
+    if (start == std::string_view::npos) return {};
+    text.remove_prefix(start);
+    if (text.substr(0, 2) != "//") break;
+    const size_t line = text.find('\n');
+    if (line == std::string_view::npos) return {};
+    text.remove_prefix(line);
+  }
+  return text.substr(0, text.find_first_of(" \t\r\n,({@"));
+}
+
+bool parses_as_module(const pb::HloModuleProto& module) {
+  if (module.computations_size() == 0) return false;
+  for (const auto& computation : module.computations()) {
+    if (computation.instructions_size() == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string unpack(std::string bytes) {
+  if (std::string_view(bytes).substr(0, kXzMagic.size()) != kXzMagic) return bytes;
+  lzma_stream stream = LZMA_STREAM_INIT;
+  require<OutOfMemoryError>(lzma_stream_decoder(&stream, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, "hlo",
+                            "no memory to unpack xz");
+  std::string result;
+  std::array<char, 1 << 16> chunk;
+  stream.next_in = reinterpret_cast<const uint8_t*>(bytes.data());
+  stream.avail_in = bytes.size();
+  lzma_ret status = LZMA_OK;
+  while (status == LZMA_OK && result.size() < kMaxUnpacked) {
+    stream.next_out = reinterpret_cast<uint8_t*>(chunk.data());
+    stream.avail_out = chunk.size();
+    status = lzma_code(&stream, LZMA_FINISH);
+    result.append(chunk.data(), chunk.size() - stream.avail_out);
+  }
+  lzma_end(&stream);
+  require<InvalidArgumentError>(result.size() < kMaxUnpacked, "hlo", "the xz file unpacks to more than 2 GiB");
+  require<InvalidArgumentError>(status == LZMA_STREAM_END, "hlo", "the xz file is damaged or cut short");
+  return result;
+}
+
+FileKind recognize(std::string_view bytes) {
+  require<InvalidArgumentError>(!bytes.empty(), "hlo", "the file is empty");
+  if (bytes.substr(0, kMlirMagic.size()) == kMlirMagic) return FileKind::kStableHloArtifact;
+  const std::string_view word = first_word(bytes.substr(0, 1 << 16));
+  if (word == "HloModule") return FileKind::kHloText;
+  if (word == "module" || word == "#loc" || word == "func.func" || word.substr(0, 4) == "#loc") return FileKind::kStableHloText;
+  if (bytes.size() < INT_MAX) {
+    const int size = static_cast<int>(bytes.size());
+    pb::HloModuleProto module;
+    if (module.ParseFromArray(bytes.data(), size) && parses_as_module(module)) return FileKind::kHloModuleProto;
+    pb::HloProto wrapper;
+    if (wrapper.ParseFromArray(bytes.data(), size) && parses_as_module(wrapper.hlo_module())) return FileKind::kHloProto;
+  }
+  raise<InvalidArgumentError>("hlo", "neither HloModuleProto, HloProto nor StableHLO (text or portable artifact), or a file "
+                              "that was cut short ({} bytes)", bytes.size());
+}
+
+std::string module_of_hlo_proto(std::string_view bytes) {
+  pb::HloProto wrapper;
+  require<InvalidArgumentError>(bytes.size() < INT_MAX && wrapper.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())),
+                                "hlo", "not a serialized HloProto, or one that was cut short");
+  return wrapper.hlo_module().SerializeAsString();
+}
+
+}  // namespace alpa::hlo

@@ -1,0 +1,36 @@
+#include "alpa/hlo/module.h"
+
+#include "alpa/base/error.h"
+#include "alpa/hlo/attributes.h"
+
+namespace alpa::hlo {
+
+std::vector<InstructionId> parameters(const Computation& computation) {
+  std::vector<InstructionId> ids;
+  for (InstructionId id = 0; id < computation.size(); ++id) {
+    if (computation[id].opcode != Opcode::kParameter) continue;
+    const auto number = static_cast<size_t>(parameter_number(computation[id]));
+    if (number >= ids.size()) ids.resize(number + 1, -1);
+    ids[number] = id;
+  }
+  return ids;
+}
+
+std::vector<std::vector<InstructionId>> users(const Computation& computation) {
+  std::vector<std::vector<InstructionId>> result(computation.instructions.size());
+  for (InstructionId id = 0; id < computation.size(); ++id) {
+    for (const InstructionId operand : computation[id].operands) {
+      auto& list = result[static_cast<size_t>(operand)];
+      if (list.empty() || list.back() != id) list.push_back(id);
+    }
+  }
+  return result;
+}
+
+int64_t instruction_count(const Module& module) {
+  int64_t count = 0;
+  for (const Computation& computation : module.computations) count += computation.size();
+  return count;
+}
+
+}  // namespace alpa::hlo
