@@ -11,5 +11,5 @@ if(HighsC_FOUND AND NOT TARGET HighsC::highs)
   add_library(HighsC::highs SHARED IMPORTED)
   set_target_properties(HighsC::highs PROPERTIES
     IMPORTED_LOCATION ${HighsC_LIBRARY}
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${HighsC_INCLUDE_DIR}/interfaces;${HighsC_INCLUDE_DIR}")
+    INTERFACE_INCLUDE_DIRECTORIES "${HighsC_INCLUDE_DIR}/interfaces;${HighsC_INCLUDE_DIR}")
 endif()

@@ -8,5 +8,5 @@ find_package_handle_standard_args(PjrtHeader
   REASON_FAILURE_MESSAGE "run `make setup`, which installs the wheel xla-cpu-pjrt into ${ALPA_VENV}")
 if(PjrtHeader_FOUND AND NOT TARGET Pjrt::header)
   add_library(Pjrt::header INTERFACE IMPORTED)
-  set_target_properties(Pjrt::header PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${PjrtHeader_INCLUDE_DIR})
+  set_target_properties(Pjrt::header PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${PjrtHeader_INCLUDE_DIR})
 endif()

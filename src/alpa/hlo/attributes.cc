@@ -202,6 +202,36 @@ int64_t group_size(const Instruction& instruction, int64_t num_devices) {
   return size > 0 ? size : num_devices;
 }
 
+std::string signature(const Module& module, const Computation& computation, const Instruction& instruction) {
+  pb::HloInstructionProto proto = proto_of(instruction);
+  proto.clear_name();
+  proto.clear_metadata();
+  proto.clear_shape();
+  proto.clear_sharding();
+  proto.clear_id();
+  proto.clear_operand_ids();
+  proto.clear_control_predecessor_ids();
+  proto.clear_called_computation_ids();
+  proto.clear_parameter_number();
+  proto.clear_original_value();
+  proto.clear_frontend_attributes();
+  proto.clear_statistics_viz();
+  std::string text(name(instruction.opcode));
+  text += ':' + proto.SerializeAsString();
+  if (instruction.opcode == Opcode::kWhile || instruction.opcode == Opcode::kConditional) return text;
+  for (const ComputationId callee : instruction.called) {
+    for (const Instruction& inner : module.computation(callee).instructions) {
+      text += '{' + signature(module, module.computation(callee), inner) + '}';
+    }
+  }
+  // Rules of reductions ask whether the initial value is the reducer's identity.
+  if (instruction.opcode == Opcode::kReduce) {
+    const Instruction& init = computation[instruction.operands.back()];
+    if (init.opcode == Opcode::kConstant) text += init.proto->literal().SerializeAsString();
+  }
+  return text;
+}
+
 std::vector<Alias> input_output_aliases(const Module& module) {
   std::vector<Alias> result;
   if (module.proto == nullptr) return result;

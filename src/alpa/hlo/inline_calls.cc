@@ -1,5 +1,6 @@
 #include "alpa/hlo/inline_calls.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "alpa/base/error.h"
@@ -23,17 +24,7 @@ class Inliner {
     for (const Computation& computation : module_.computations) {
       flattened_.push_back(flatten(computation));
     }
-    mark_used(module_.entry);
-    std::vector<ComputationId> renumbered(flattened_.size(), -1);
-    for (size_t id = 0; id < flattened_.size(); ++id) {
-      if (!used_[id]) continue;
-      renumbered[id] = static_cast<ComputationId>(result.computations.size());
-      result.computations.push_back(std::move(flattened_[id]));
-      for (Instruction& instruction : result.computations.back().instructions) {
-        for (ComputationId& callee : instruction.called) callee = renumbered[static_cast<size_t>(callee)];
-      }
-    }
-    result.entry = renumbered[static_cast<size_t>(module_.entry)];
+    result.entry = copy_with_callees(flattened_[static_cast<size_t>(module_.entry)], result);
     make_names_unique(result);
     return result;
   }
@@ -83,33 +74,50 @@ class Inliner {
     return map[static_cast<size_t>(callee.root)];
   }
 
-  void mark_used(ComputationId id) {
-    if (used_.empty()) used_.resize(flattened_.size());
-    if (used_[static_cast<size_t>(id)]) return;
-    used_[static_cast<size_t>(id)] = true;
-    for (const Instruction& instruction : flattened_[static_cast<size_t>(id)].instructions) {
-      for (const ComputationId callee : instruction.called) mark_used(callee);
+  // Callees first. Bodies, conditions and branches are copied for each use; reducers and comparators are shared.
+  ComputationId copy_with_callees(Computation computation, Module& result) {
+    for (Instruction& instruction : computation.instructions) {
+      const bool control = instruction.opcode == Opcode::kWhile || instruction.opcode == Opcode::kConditional;
+      for (ComputationId& callee : instruction.called) {
+        const auto known = shared_.find(callee);
+        if (!control && known != shared_.end()) {
+          callee = known->second;
+          continue;
+        }
+        const ComputationId source = callee;
+        callee = copy_with_callees(flattened_[static_cast<size_t>(source)], result);
+        if (!control) shared_.emplace(source, callee);
+      }
+    }
+    computation.proto_id = kUnnumbered;
+    result.computations.push_back(std::move(computation));
+    return static_cast<ComputationId>(result.computations.size()) - 1;
+  }
+
+  static void make_unique(std::string& name, std::unordered_set<std::string>& taken) {
+    if (taken.insert(name).second) return;
+    for (int64_t suffix = 1;; ++suffix) {
+      std::string candidate = name + ".i" + std::to_string(suffix);
+      if (!taken.insert(candidate).second) continue;
+      name = std::move(candidate);
+      return;
     }
   }
 
   static void make_names_unique(Module& module) {
     std::unordered_set<std::string> taken;
+    std::unordered_set<std::string> taken_computations;
     for (Computation& computation : module.computations) {
+      make_unique(computation.name, taken_computations);
       for (Instruction& instruction : computation.instructions) {
-        if (taken.insert(instruction.name).second) continue;
-        for (int64_t suffix = 1;; ++suffix) {
-          std::string candidate = instruction.name + ".i" + std::to_string(suffix);
-          if (!taken.insert(candidate).second) continue;
-          instruction.name = std::move(candidate);
-          break;
-        }
+        make_unique(instruction.name, taken);
       }
     }
   }
 
   const Module& module_;
   std::vector<Computation> flattened_;
-  std::vector<bool> used_;
+  std::unordered_map<ComputationId, ComputationId> shared_;
   int64_t total_ = 0;
 };
 

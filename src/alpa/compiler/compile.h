@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "alpa/compiler/program.h"
+#include "alpa/hlo/collectives.h"
+#include "alpa/mesh/cluster.h"
+#include "alpa/pjrt/executable.h"
+#include "alpa/plan/plan.h"
+#include "alpa/runtime/mesh_executable.h"
+
+namespace alpa::compiler {
+
+/// A planned program, compiled.
+struct Compiled {
+  runtime::MeshExecutable executable;
+  std::map<std::string, hlo::CollectiveTotal> found;  ///< Collectives of the partitioned program.
+  int64_t contraction_flops = 0;                      ///< Of dots and convolutions, summed over devices.
+  int64_t memory_per_device_bytes = 0;                ///< argument + output - alias + temp.
+  double compile_seconds = 0;
+};
+
+/// Annotates, partitions and compiles a program as its plan says, for the first devices of the client.
+/// Errors: InvalidArgumentError if the plan is of another program or the client has too few devices; those of the plug-in.
+Compiled compile(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster, const pjrt::Client& client);
+
+/// The program with the plan's sharding on every instruction.
+hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster);
+
+}  // namespace alpa::compiler

@@ -1,0 +1,174 @@
+#include "alpa/compiler/plan_program.h"
+
+#include <chrono>
+
+#include "alpa/base/error.h"
+#include "alpa/planner/intra/intra.h"
+#include "alpa/planner/intra/predict.h"
+
+namespace alpa::compiler {
+namespace {
+
+using sharding::ShardingSpec;
+
+std::vector<planner::Feed> feeds_of(const Meta& meta) {
+  std::vector<planner::Feed> feeds;
+  for (size_t k = 0; k < meta.outputs.size(); ++k) {
+    if (meta.outputs[k].feeds_input) feeds.push_back({static_cast<int>(k), *meta.outputs[k].feeds_input});
+  }
+  return feeds;
+}
+
+// Batch inputs over all axes, the others replicated.
+std::vector<std::optional<ShardingSpec>> data_pins(const Meta& meta, const mesh::LogicalMesh& mesh) {
+  std::vector<std::optional<ShardingSpec>> pins;
+  for (const InputMeta& input : meta.inputs) {
+    ShardingSpec spec = ShardingSpec::replicated(input.shape.rank());
+    if (input.batch_dim) {
+      for (int axis = 0; axis < mesh.num_axes(); ++axis) {
+        if (mesh.size(axis) > 1) spec.dims[static_cast<size_t>(*input.batch_dim)].push_back(axis);
+      }
+      require<InvalidArgumentError>(sharding::divides(spec, input.shape, mesh), "plan", "--method data: the batch of input {} is {}, no "
+                                    "multiple of {} devices; use --method shard or fewer devices", input.name,
+                                    input.shape.dims[static_cast<size_t>(*input.batch_dim)], mesh.num_devices());
+    }
+    pins.push_back(std::move(spec));
+  }
+  return pins;
+}
+
+std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
+  std::vector<std::optional<ShardingSpec>> pins(meta.inputs.size());
+  for (const Constraint& constraint : options.constraints) {
+    bool matched = false;
+    for (size_t k = 0; k < meta.inputs.size(); ++k) {
+      if (!glob_match(constraint.pattern, meta.inputs[k].name)) continue;
+      matched = true;
+      pins[k] = sharding::parse_spec(constraint.spec, mesh, meta.inputs[k].shape.rank());
+    }
+    require<InvalidArgumentError>(matched, "plan", "--constraint '{}={}' matches no input", constraint.pattern, constraint.spec);
+  }
+  return pins;
+}
+
+plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
+  const cost::CollectiveModel collectives(options.cluster, mesh);
+  auto pins = constraint_pins(program.meta, options, mesh);
+  if (options.method == Method::kData) {
+    const auto fixed = data_pins(program.meta, mesh);
+    for (size_t k = 0; k < pins.size(); ++k) {
+      if (!pins[k]) pins[k] = fixed[k];
+    }
+  }
+  solver::Options solver;
+  solver.relative_gap = options.relative_gap;
+  solver.time_limit_seconds = 120;
+  planner::IntraRequest request{.module = program.module,
+                                .graph = program.graph,
+                                .collectives = collectives,
+                                .pinned_inputs = std::move(pins),
+                                .feeds = feeds_of(program.meta),
+                                .memory_cap_bytes = options.memory_cap_bytes
+                                                        ? options.memory_cap_bytes
+                                                        : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
+                                .solver = solver};
+  const planner::Assignment assignment = planner::plan_intra(request);
+  plan::Plan plan;
+  plan.mesh = mesh;
+  planner::fill_plan(request, assignment, plan);
+  for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
+    plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape, assignment.spec(program.graph, program.graph.inputs[k])});
+  }
+  for (size_t k = 0; k < program.graph.outputs.size(); ++k) {
+    const hlo::ValueId value = program.graph.outputs[k];
+    const tensor::Shape& shape = program.graph.values[static_cast<size_t>(value)].shape;
+    const auto feeds = program.meta.outputs[k].feeds_input;
+    ShardingSpec spec = ShardingSpec::replicated(shape.rank());
+    if (feeds) {
+      spec = plan.inputs[static_cast<size_t>(*feeds)].spec;
+    } else if (!assignment.is_generator(program.graph.values[static_cast<size_t>(value)].producer)) {
+      spec = assignment.spec(program.graph, value);
+    }
+    plan.outputs.push_back({program.meta.outputs[k].name, shape, std::move(spec)});
+  }
+  return plan;
+}
+
+}  // namespace
+
+Method parse_method(std::string_view text) {
+  if (text == "none") return Method::kNone;
+  if (text == "data") return Method::kData;
+  if (text == "shard") return Method::kShard;
+  raise<InvalidArgumentError>("plan", "unknown method \"{}\": use none, data or shard", text);
+}
+
+std::string_view name(Method method) {
+  switch (method) {
+    case Method::kNone: return "none";
+    case Method::kData: return "data";
+    case Method::kShard: return "shard";
+  }
+  return "";
+}
+
+Constraint parse_constraint(std::string_view text) {
+  const size_t cut = text.rfind('=');
+  require<InvalidArgumentError>(cut != std::string_view::npos && cut > 0, "plan", "--constraint \"{}\": write GLOB=(None,y)", text);
+  return {std::string(text.substr(0, cut)), std::string(text.substr(cut + 1))};
+}
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  size_t p = 0;
+  size_t t = 0;
+  size_t star = std::string_view::npos;
+  size_t resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+plan::Plan plan_program(const Program& program, const PlanOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  std::vector<mesh::LogicalMesh> meshes;
+  if (options.method == Method::kNone) {
+    meshes.push_back(mesh::LogicalMesh({1}));
+  } else if (options.mesh) {
+    meshes.push_back(*options.mesh);
+  } else {
+    meshes = mesh::factorizations(options.num_devices);
+  }
+  std::optional<plan::Plan> best;
+  std::optional<InfeasibleError> infeasible;
+  for (const mesh::LogicalMesh& mesh : meshes) {
+    if (options.progress) options.progress("planning on mesh " + mesh.to_string(), elapsed());
+    try {
+      plan::Plan plan = plan_on_mesh(program, options, mesh);
+      if (!best || plan.objective_seconds < best->objective_seconds) best = std::move(plan);
+    } catch (const InfeasibleError& error) {
+      if (!infeasible) infeasible = error;
+    }
+  }
+  if (!best) throw *infeasible;
+  best->program_hash = program.hash;
+  best->cluster = options.cluster.name;
+  best->method = name(options.method);
+  best->planning_seconds = elapsed();
+  return *best;
+}
+
+}  // namespace alpa::compiler

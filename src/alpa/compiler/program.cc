@@ -1,0 +1,101 @@
+#include "alpa/compiler/program.h"
+
+#include <set>
+
+#include "alpa/base/error.h"
+#include "alpa/hlo/attributes.h"
+#include "alpa/hlo/inline_calls.h"
+#include "alpa/hlo/load.h"
+#include "alpa/hlo/proto_io.h"
+#include "alpa/passes/drop_markers.h"
+#include "alpa/plan/plan.h"
+
+namespace alpa::compiler {
+namespace {
+
+std::string to_module_bytes(const std::string& bytes, std::string_view source, const StableHloReader& stablehlo) {
+  switch (hlo::recognize(bytes)) {
+    case hlo::FileKind::kHloModuleProto: return bytes;
+    case hlo::FileKind::kHloProto: return hlo::module_of_hlo_proto(bytes);
+    case hlo::FileKind::kStableHloText:
+    case hlo::FileKind::kStableHloArtifact: return stablehlo(bytes);
+    case hlo::FileKind::kHloText: break;
+  }
+  raise<UnsupportedError>("program", "{} is XLA's HLO text, which has no stable form: export the proto (HloModuleProto) or "
+                          "StableHLO instead", source);
+}
+
+tensor::Shape output_shape(const hlo::ValueGraph& graph, size_t index) {
+  return graph.values[static_cast<size_t>(graph.outputs[index])].shape;
+}
+
+Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
+  Meta meta;
+  const hlo::Computation& entry = module.entry_computation();
+  std::set<std::string> taken;
+  for (const hlo::InstructionId id : hlo::parameters(entry)) {
+    InputMeta input;
+    input.name = hlo::op_name(entry[id]);
+    if (input.name.empty() || taken.contains(input.name)) input.name = entry[id].name;
+    taken.insert(input.name);
+    input.shape = entry[id].shape;
+    meta.inputs.push_back(std::move(input));
+  }
+  for (size_t k = 0; k < graph.outputs.size(); ++k) meta.outputs.push_back({"output." + std::to_string(k), Role::kUnknown, std::nullopt});
+  for (const hlo::Alias& alias : hlo::input_output_aliases(module)) {
+    require<InvalidArgumentError>(alias.output >= 0 && static_cast<size_t>(alias.output) < meta.outputs.size() && alias.parameter >= 0 &&
+                                      static_cast<size_t>(alias.parameter) < meta.inputs.size(),
+                                  "program", "a donation entry names output {} and parameter {}, which the program lacks", alias.output,
+                                  alias.parameter);
+    meta.inputs[static_cast<size_t>(alias.parameter)].donated = true;
+    meta.outputs[static_cast<size_t>(alias.output)].feeds_input = static_cast<int>(alias.parameter);
+    meta.outputs[static_cast<size_t>(alias.output)].name = meta.inputs[static_cast<size_t>(alias.parameter)].name;
+  }
+  for (InputMeta& input : meta.inputs) {
+    if (input.donated || input.shape.rank() == 0) continue;
+    input.role = Role::kBatch;
+    input.batch_dim = 0;
+  }
+  for (size_t k = 0; k < meta.outputs.size(); ++k) {
+    const tensor::Shape shape = output_shape(graph, k);
+    if (meta.outputs[k].feeds_input || shape.rank() != 0 || !tensor::is_floating(shape.dtype)) continue;
+    meta.outputs[k].role = Role::kLoss;
+    meta.outputs[k].name = "loss";
+    break;
+  }
+  return meta;
+}
+
+void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGraph& graph) {
+  const auto params = hlo::parameters(module.entry_computation());
+  require<InvalidArgumentError>(meta.inputs.size() == params.size(), "meta", "it has {} inputs, the program {}: is it of this program?",
+                                meta.inputs.size(), params.size());
+  for (size_t k = 0; k < params.size(); ++k) {
+    const tensor::Shape& shape = module.entry_computation()[params[k]].shape;
+    require<InvalidArgumentError>(meta.inputs[k].shape == shape, "meta", "input {} is {} there, {} in the program", meta.inputs[k].name,
+                                  tensor::to_string(meta.inputs[k].shape), tensor::to_string(shape));
+  }
+  require<InvalidArgumentError>(meta.outputs.size() == graph.outputs.size(), "meta", "it has {} outputs, the program {}: is it of this "
+                                "program?", meta.outputs.size(), graph.outputs.size());
+  for (size_t k = 0; k < meta.outputs.size(); ++k) {
+    if (!meta.outputs[k].feeds_input) continue;
+    const InputMeta& input = meta.inputs[static_cast<size_t>(*meta.outputs[k].feeds_input)];
+    require<InvalidArgumentError>(output_shape(graph, k) == input.shape, "meta", "output {} cannot feed input {}: {} and {}",
+                                  meta.outputs[k].name, input.name, tensor::to_string(output_shape(graph, k)), tensor::to_string(input.shape));
+  }
+}
+
+}  // namespace
+
+Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta, const StableHloReader& stablehlo) {
+  Program program;
+  bytes = hlo::unpack(std::move(bytes));
+  program.hash = plan::program_hash(bytes);
+  program.module = hlo::inline_calls(passes::drop_markers(hlo::read_module(to_module_bytes(bytes, source, stablehlo))));
+  program.graph = hlo::build_value_graph(program.module);
+  if (meta) check_fits(*meta, program.module, program.graph);
+  program.meta = meta ? *meta : guess_meta(program.module, program.graph);
+  return program;
+}
+
+}  // namespace alpa::compiler

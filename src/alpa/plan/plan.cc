@@ -1,0 +1,205 @@
+#include "alpa/plan/plan.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "alpa/base/error.h"
+
+namespace alpa::plan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using sharding::ShardingSpec;
+
+Json spec_to_json(const ShardingSpec& spec, const mesh::LogicalMesh& mesh) {
+  Json result = Json::array();
+  for (const sharding::Tile& tile : spec.dims) {
+    if (tile.empty()) {
+      result.push_back(nullptr);
+      continue;
+    }
+    Json axes = Json::array();
+    for (int k = 0; k < tile.size(); ++k) axes.push_back(mesh.axis(tile[k]).name);
+    result.push_back(axes);
+  }
+  return result;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view source) : source_(source) {}
+
+  template <typename... Args>
+  void check(bool condition, fmt::format_string<Args...> text, Args&&... args) const {
+    if (!condition) raise<InvalidArgumentError>("plan", "{}: {}", source_, fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  const Json& field(const Json& object, const char* key) const {
+    check(object.is_object() && object.contains(key), "field \"{}\" is missing; is it a plan.json?", key);
+    return object[key];
+  }
+
+  std::string text(const Json& object, const char* key) const {
+    check(field(object, key).is_string(), "\"{}\" must be a string", key);
+    return object[key].get<std::string>();
+  }
+
+  double number(const Json& object, const char* key) const {
+    check(field(object, key).is_number(), "\"{}\" must be a number", key);
+    return object[key].get<double>();
+  }
+
+  ShardingSpec spec(const Json& json, const mesh::LogicalMesh& mesh, std::string_view where) const {
+    check(json.is_array(), "the spec of {} must be a list, one entry a dim", where);
+    ShardingSpec result;
+    std::vector<bool> used(static_cast<size_t>(mesh.num_axes()));
+    for (const Json& dim : json) {
+      sharding::Tile tile;
+      check(dim.is_null() || dim.is_array(), "the spec of {} has an entry that is neither null nor a list of axes", where);
+      for (const Json& name : dim.is_null() ? Json::array() : dim) {
+        int axis = -1;
+        for (int k = 0; k < mesh.num_axes(); ++k) axis = name == mesh.axis(k).name ? k : axis;
+        check(axis >= 0 && !used[static_cast<size_t>(axis)], "the spec of {} names an axis that the mesh {} lacks, or one twice",
+              where, mesh.to_string());
+        used[static_cast<size_t>(axis)] = true;
+        tile.push_back(axis);
+      }
+      result.dims.push_back(tile);
+    }
+    return result;
+  }
+
+  std::vector<TensorPlan> tensors(const Json& object, const char* key, const mesh::LogicalMesh& mesh) const {
+    std::vector<TensorPlan> result;
+    check(field(object, key).is_array(), "\"{}\" must be a list", key);
+    for (const Json& one : object[key]) {
+      TensorPlan tensor;
+      tensor.name = text(one, "name");
+      tensor.shape.dtype = tensor::parse_dtype(text(one, "dtype"));
+      check(field(one, "shape").is_array(), "the shape of {} must be a list", tensor.name);
+      for (const Json& dim : one["shape"]) {
+        check(dim.is_number_integer() && dim.get<int64_t>() >= 0, "the shape of {} has a bad dim", tensor.name);
+        tensor.shape.dims.push_back(dim.get<int64_t>());
+      }
+      tensor.spec = spec(field(one, "spec"), mesh, tensor.name);
+      check(tensor.spec.rank() == tensor.shape.rank(), "the spec of {} does not have its rank", tensor.name);
+      result.push_back(std::move(tensor));
+    }
+    return result;
+  }
+
+  std::map<std::string, std::vector<ShardingSpec>> specs(const Json& object, const char* key, const mesh::LogicalMesh& mesh,
+                                                         bool one_is_bare) const {
+    std::map<std::string, std::vector<ShardingSpec>> result;
+    check(field(object, key).is_object(), "\"{}\" must be an object", key);
+    for (const auto& [name, value] : object[key].items()) {
+      check(value.is_array() || value.is_object(), "{} of {} must be a spec or a tuple of specs", key, name);
+      auto& list = result[name];
+      const bool many = !one_is_bare || value.is_object();
+      if (!many) {
+        list.push_back(spec(value, mesh, name));
+        continue;
+      }
+      const Json& elements = value.is_object() ? field(value, "tuple") : value;
+      check(elements.is_array(), "{} of {} must be a list", key, name);
+      for (const Json& element : elements) list.push_back(spec(element, mesh, name));
+    }
+    return result;
+  }
+
+ private:
+  std::string_view source_;
+};
+
+Json tensors_to_json(const std::vector<TensorPlan>& tensors, const mesh::LogicalMesh& mesh) {
+  Json result = Json::array();
+  for (const TensorPlan& tensor : tensors) {
+    result.push_back({{"name", tensor.name},
+                      {"shape", tensor.shape.dims},
+                      {"dtype", std::string(tensor::numpy_name(tensor.shape.dtype))},
+                      {"spec", spec_to_json(tensor.spec, mesh)}});
+  }
+  return result;
+}
+
+}  // namespace
+
+double Plan::gap() const { return objective_seconds <= 0 ? 0 : (objective_seconds - bound_seconds) / objective_seconds; }
+
+std::string to_json(const Plan& plan) {
+  std::vector<int64_t> sizes;
+  for (const mesh::MeshAxis& axis : plan.mesh.axes()) sizes.push_back(axis.size);
+  Json json;
+  json["version"] = Plan::kVersion;
+  json["program_hash"] = plan.program_hash;
+  json["cluster"] = plan.cluster;
+  json["mesh"] = plan.mesh.to_string();
+  json["method"] = plan.method;
+  json["micro_batches"] = plan.micro_batches;
+  json["objective_seconds"] = plan.objective_seconds;
+  json["bound_seconds"] = plan.bound_seconds;
+  json["gap"] = plan.gap();
+  json["communication_seconds"] = plan.communication_seconds;
+  json["planning_seconds"] = plan.planning_seconds;
+  json["predicted_memory_per_device_bytes"] = plan.predicted_memory_per_device_bytes;
+  json["collectives"] = Json::object();
+  for (const auto& [kind, total] : plan.collectives) json["collectives"][kind] = {{"count", total.count}, {"bytes", total.bytes}};
+  json["inputs"] = tensors_to_json(plan.inputs, plan.mesh);
+  json["outputs"] = tensors_to_json(plan.outputs, plan.mesh);
+  json["ops"] = Json::object();
+  for (const auto& [name, specs] : plan.ops) {
+    if (specs.size() == 1) {
+      json["ops"][name] = spec_to_json(specs[0], plan.mesh);
+      continue;
+    }
+    Json tuple = Json::array();
+    for (const ShardingSpec& spec : specs) tuple.push_back(spec_to_json(spec, plan.mesh));
+    json["ops"][name] = {{"tuple", tuple}};
+  }
+  json["operands"] = Json::object();
+  for (const auto& [name, specs] : plan.operands) {
+    Json list = Json::array();
+    for (const ShardingSpec& spec : specs) list.push_back(spec_to_json(spec, plan.mesh));
+    json["operands"][name] = list;
+  }
+  return json.dump() + "\n";
+}
+
+Plan plan_from_json(std::string_view text, std::string_view source) {
+  const Reader read(source);
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  read.check(!json.is_discarded(), "not JSON, or cut short");
+  read.check(read.number(json, "version") == Plan::kVersion, "plan version {}: this program reads version {}",
+             json["version"].dump(), Plan::kVersion);
+  Plan plan;
+  plan.program_hash = read.text(json, "program_hash");
+  plan.cluster = read.text(json, "cluster");
+  plan.mesh = mesh::LogicalMesh::parse(read.text(json, "mesh"));
+  plan.method = read.text(json, "method");
+  plan.micro_batches = static_cast<int64_t>(read.number(json, "micro_batches"));
+  plan.objective_seconds = read.number(json, "objective_seconds");
+  plan.bound_seconds = read.number(json, "bound_seconds");
+  plan.communication_seconds = read.number(json, "communication_seconds");
+  plan.planning_seconds = read.number(json, "planning_seconds");
+  plan.predicted_memory_per_device_bytes = static_cast<int64_t>(read.number(json, "predicted_memory_per_device_bytes"));
+  read.check(read.field(json, "collectives").is_object(), "\"collectives\" must be an object");
+  for (const auto& [kind, total] : json["collectives"].items()) {
+    plan.collectives[kind] = {read.number(total, "count"), read.number(total, "bytes")};
+  }
+  plan.inputs = read.tensors(json, "inputs", plan.mesh);
+  plan.outputs = read.tensors(json, "outputs", plan.mesh);
+  plan.ops = read.specs(json, "ops", plan.mesh, /*one_is_bare=*/true);
+  plan.operands = read.specs(json, "operands", plan.mesh, /*one_is_bare=*/false);
+  return plan;
+}
+
+std::string program_hash(std::string_view bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char byte : bytes) {
+    hash ^= static_cast<unsigned char>(byte);
+    hash *= 0x100000001b3u;
+  }
+  return fmt::format("fnv1a64:{:016x}", hash);
+}
+
+}  // namespace alpa::plan

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "alpa/mesh/logical_mesh.h"
+#include "alpa/sharding/spec.h"
+#include "alpa/tensor/shape.h"
+
+namespace alpa::plan {
+
+/// An input or output of the program and its placement.
+struct TensorPlan {
+  std::string name;
+  tensor::Shape shape;
+  sharding::ShardingSpec spec;
+  bool operator==(const TensorPlan&) const = default;
+};
+
+struct CollectiveCount {
+  double count = 0;  ///< Executions a step.
+  double bytes = 0;  ///< The larger of operand and result on one device, summed over executions.
+  bool operator==(const CollectiveCount&) const = default;
+};
+
+/// How a program runs on a mesh, as data: enough to annotate every instruction, without a planner or a device.
+struct Plan {
+  static constexpr int kVersion = 1;
+
+  std::string program_hash;
+  std::string cluster;
+  mesh::LogicalMesh mesh{{1}};
+  std::string method;
+  int64_t micro_batches = 1;
+  double objective_seconds = 0;
+  double bound_seconds = 0;
+  double communication_seconds = 0;
+  double planning_seconds = 0;
+  int64_t predicted_memory_per_device_bytes = 0;
+  std::map<std::string, CollectiveCount> collectives;  ///< Predicted, by opcode.
+  std::vector<TensorPlan> inputs;
+  std::vector<TensorPlan> outputs;
+  /// Placement of each array that an instruction makes, tuples flattened. Names are those of the program with calls inlined.
+  std::map<std::string, std::vector<sharding::ShardingSpec>> ops;
+  /// Placement that an instruction wants of its operands, where one of them has another.
+  std::map<std::string, std::vector<sharding::ShardingSpec>> operands;
+
+  /// (objective - bound) / objective; 0 when both are 0.
+  double gap() const;
+};
+
+/// Deterministic text: same plan, same bytes.
+std::string to_json(const Plan& plan);
+
+/// Errors: InvalidArgumentError that names `source` and the field.
+Plan plan_from_json(std::string_view text, std::string_view source);
+
+/// Of a program's bytes: "fnv1a64:" and 16 hex digits.
+std::string program_hash(std::string_view bytes);
+
+}  // namespace alpa::plan

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "alpa/cost/collective_model.h"
+#include "alpa/cost/reshard_model.h"
+#include "alpa/hlo/value_graph.h"
+#include "alpa/planner/intra/strategy.h"
+#include "alpa/solver/solve.h"
+
+namespace alpa::planner {
+
+/// An output that is an input of the next step: it must end up where that input is.
+struct Feed {
+  int output = 0;
+  int input = 0;
+};
+
+/// What the intra-operator planner is asked: placements of all values of a program on one mesh.
+struct IntraRequest {
+  const hlo::Module& module;  ///< Calls inlined.
+  const hlo::ValueGraph& graph;
+  const cost::CollectiveModel& collectives;
+  std::vector<std::optional<sharding::ShardingSpec>> pinned_inputs;  ///< One an input, or empty.
+  std::vector<Feed> feeds;
+  std::optional<int64_t> memory_cap_bytes;
+  solver::Options solver;
+};
+
+/// A choice for every node of the graph.
+struct Assignment {
+  std::vector<std::shared_ptr<const StrategyTable>> tables;  ///< By node; null for generators.
+  std::vector<int32_t> choice;                               ///< By node; -1 for generators.
+  double objective_seconds = 0;
+  double bound_seconds = 0;
+  int64_t memory_bytes = 0;  ///< Peak of the bytes alive on one device.
+  solver::Statistics statistics;
+
+  bool is_generator(hlo::NodeId node) const { return tables[static_cast<size_t>(node)] == nullptr; }
+  const Strategy& strategy(hlo::NodeId node) const {
+    return tables[static_cast<size_t>(node)]->strategies[static_cast<size_t>(choice[static_cast<size_t>(node)])];
+  }
+  /// Placement of a value where it is made. Not for generators.
+  const sharding::ShardingSpec& spec(const hlo::ValueGraph& graph, hlo::ValueId value) const {
+    const hlo::Value& made = graph.values[static_cast<size_t>(value)];
+    return strategy(made.producer).results[static_cast<size_t>(made.result)];
+  }
+};
+
+/// Minimises seconds of communication (collectives of the operations and changes of placement) and of dots and convolutions,
+/// plus a thousandth of the memory traffic, which breaks ties towards divided work.
+/// Errors: InfeasibleError that names the least memory that would do; InvalidArgumentError if a pin pads its input.
+Assignment plan_intra(const IntraRequest& request);
+
+}  // namespace alpa::planner

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "alpa/hlo/value_graph.h"
+#include "alpa/planner/intra/intra.h"
+
+namespace alpa::planner {
+
+/// When a node's results are alive, in steps of the flattened program: [begin, end).
+struct Lifetime {
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool occupies = false;  ///< False for what is fused into its user: it never exists whole.
+};
+
+/// By node. Donated inputs live until their last use, other inputs and all outputs to the end.
+/// An elementwise, broadcast or reshape result with a single user that is elementwise or a reduction is taken to be fused into it;
+/// its operands then live until that user is done.
+std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph& graph, const std::vector<Feed>& feeds);
+
+}  // namespace alpa::planner

@@ -1,0 +1,195 @@
+#include "alpa/planner/intra/problem_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "alpa/base/error.h"
+#include "alpa/planner/intra/memory.h"
+
+namespace alpa::planner {
+namespace {
+
+using hlo::Node;
+using hlo::NodeId;
+using hlo::ValueId;
+using sharding::ShardingSpec;
+
+constexpr double kPicosecond = 1e-12;
+constexpr double kTrafficWeight = 1e-3;
+
+int64_t to_units(double seconds) { return static_cast<int64_t>(std::llround(seconds / kPicosecond)); }
+
+class ProblemBuilder {
+ public:
+  ProblemBuilder(const IntraRequest& request, cost::ReshardModel& reshard)
+      : request_(request), graph_(request.graph), reshard_(reshard), maker_(request.module, request.graph, request.collectives) {}
+
+  IntraProblem run() {
+    add_nodes();
+    find_depths();
+    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
+      if (!generator(id)) add_operand_edges(id);
+    }
+    for (const hlo::Tie& tie : graph_.ties) add_tie(tie.from, tie.to, tie.executions);
+    for (const Feed& feed : request_.feeds) {
+      add_tie(graph_.outputs.at(static_cast<size_t>(feed.output)), graph_.inputs.at(static_cast<size_t>(feed.input)), 1);
+    }
+    result_.problem.name = request_.module.name;
+    result_.problem.usage_limit = request_.memory_cap_bytes;
+    return std::move(result_);
+  }
+
+ private:
+  bool generator(NodeId id) const { return result_.tables[static_cast<size_t>(id)] == nullptr; }
+  const hlo::Value& value(ValueId id) const { return graph_.values[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return graph_.nodes[static_cast<size_t>(id)]; }
+
+  void add_nodes() {
+    const std::vector<Lifetime> lives = lifetimes(request_.module, graph_, request_.feeds);
+    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
+      if (hlo::is_generator(request_.module, graph_, id)) {
+        result_.tables.push_back(nullptr);
+        result_.node_of.push_back(-1);
+        continue;
+      }
+      result_.tables.push_back(maker_.table(node(id)));
+      result_.node_of.push_back(static_cast<int32_t>(result_.problem.nodes.size()));
+      result_.problem.nodes.push_back(make_node(id, lives[static_cast<size_t>(id)]));
+    }
+    for (size_t input = 0; input < request_.pinned_inputs.size(); ++input) {
+      if (request_.pinned_inputs[input]) pin(value(graph_.inputs[input]).producer, *request_.pinned_inputs[input]);
+    }
+  }
+
+  solver::Node make_node(NodeId id, const Lifetime& life) const {
+    solver::Node result{.begin = life.begin, .end = life.end, .costs = {}, .usages = {}};
+    for (const Strategy& strategy : result_.tables[static_cast<size_t>(id)]->strategies) {
+      const double seconds = strategy.communication_seconds + strategy.compute_seconds + kTrafficWeight * strategy.traffic_seconds;
+      result.costs.push_back(to_units(node(id).executions * seconds));
+      int64_t bytes = 0;
+      for (size_t k = 0; life.occupies && k < strategy.results.size(); ++k) {
+        const tensor::Shape& shape = value(node(id).results[k]).shape;
+        if (shape.is_array()) bytes += tensor::byte_size(local_shape(shape, strategy.results[k], request_.collectives.logical_mesh()));
+      }
+      result.usages.push_back(bytes);
+    }
+    return result;
+  }
+
+  void pin(NodeId id, const ShardingSpec& spec) {
+    solver::Node& pinned = result_.problem.nodes[static_cast<size_t>(result_.node_of[static_cast<size_t>(id)])];
+    const auto& strategies = result_.tables[static_cast<size_t>(id)]->strategies;
+    bool found = false;
+    for (size_t k = 0; k < strategies.size(); ++k) {
+      if (strategies[k].results[0] == spec) {
+        found = true;
+      } else {
+        pinned.costs[k] = solver::kForbidden;
+      }
+    }
+    const auto& mesh = request_.collectives.logical_mesh();
+    const hlo::Instruction& parameter = request_.module.computation(node(id).computation)[node(id).instruction];
+    require<InvalidArgumentError>(found, "planner", "input {} of shape {} cannot be placed as {}: the parts must divide its dims, "
+                                  "axes in one dim ascend, and each axis is above size 1", parameter.name,
+                                  tensor::to_string(parameter.shape), to_string(spec, mesh));
+  }
+
+  void find_depths() {
+    depth_.resize(graph_.nodes.size());
+    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
+      for (const ValueId operand : node(id).operands) {
+        depth_[static_cast<size_t>(id)] = std::max(depth_[static_cast<size_t>(id)], depth_[static_cast<size_t>(value(operand).producer)] + 1);
+      }
+    }
+  }
+
+  bool elementwise(NodeId id) const {
+    if (node(id).kind != Node::Kind::kOperation) return false;
+    return hlo::is_elementwise(request_.module.computation(node(id).computation)[node(id).instruction].opcode);
+  }
+
+  // The operand whose placement an elementwise operation takes, or -1.
+  int followed_operand(NodeId id) const {
+    if (!elementwise(id) || value(node(id).results[0]).shape.rank() == 0) return -1;
+    int best = -1;
+    int64_t best_depth = -1;
+    for (size_t k = 0; k < node(id).operands.size(); ++k) {
+      const hlo::Value& operand = value(node(id).operands[k]);
+      if (generator(operand.producer) || operand.shape.dims != value(node(id).results[0]).shape.dims) continue;
+      if (depth_[static_cast<size_t>(operand.producer)] <= best_depth) continue;
+      best_depth = depth_[static_cast<size_t>(operand.producer)];
+      best = static_cast<int>(k);
+    }
+    if (best < 0) return -1;
+    const NodeId producer = value(node(id).operands[static_cast<size_t>(best)]).producer;
+    const bool followable = elementwise(producer) || node(producer).kind != Node::Kind::kOperation;
+    return followable ? best : -1;
+  }
+
+  void add_operand_edges(NodeId id) {
+    const int followed = followed_operand(id);
+    for (size_t k = 0; k < node(id).operands.size(); ++k) {
+      const hlo::Value& operand = value(node(id).operands[k]);
+      if (generator(operand.producer) || operand.shape.rank() == 0) continue;
+      add_edge({operand.producer, operand.result, id, static_cast<int>(k), node(id).executions, followed == static_cast<int>(k)}, operand.shape);
+    }
+  }
+
+  void add_tie(ValueId from, ValueId to, double executions) {
+    if (generator(value(from).producer) || value(from).shape.rank() == 0) return;
+    add_edge({value(from).producer, value(from).result, value(to).producer, -1, executions, false}, value(from).shape);
+  }
+
+  struct EdgeRequest {
+    NodeId from;
+    int result;
+    NodeId to;
+    int operand;  ///< -1: the receiver's own result, at a tie
+    double executions;
+    bool followed;
+  };
+
+  static const ShardingSpec& wanted(const Strategy& strategy, int operand) {
+    return operand < 0 ? strategy.results[0] : strategy.operands[static_cast<size_t>(operand)];
+  }
+
+  void add_edge(const EdgeRequest& edge, const tensor::Shape& shape) {
+    const StrategyTable& from = *result_.tables[static_cast<size_t>(edge.from)];
+    const StrategyTable& to = *result_.tables[static_cast<size_t>(edge.to)];
+    if (edge.from == edge.to) {  // a loop that hands an element on as it is
+      return;
+    }
+    const auto key = std::tuple(from.id, edge.result, to.id, edge.operand, edge.executions, edge.followed, tensor::bit_width(shape.dtype));
+    auto known = edge_tables_.find(key);
+    if (known == edge_tables_.end()) {
+      solver::CostTable table{.rows = static_cast<int32_t>(from.strategies.size()), .cols = static_cast<int32_t>(to.strategies.size()), .costs = {}};
+      for (const Strategy& row : from.strategies) {
+        for (const Strategy& col : to.strategies) {
+          const ShardingSpec& have = row.results[static_cast<size_t>(edge.result)];
+          const ShardingSpec& want = wanted(col, edge.operand);
+          const double seconds = edge.followed ? 0 : edge.executions * reshard_.seconds(shape, have, want);
+          table.costs.push_back(edge.followed && have != want ? solver::kForbidden : to_units(seconds));
+        }
+      }
+      known = edge_tables_.emplace(key, static_cast<int32_t>(result_.problem.tables.size())).first;
+      result_.problem.tables.push_back(std::move(table));
+    }
+    result_.problem.edges.push_back({result_.node_of[static_cast<size_t>(edge.from)], result_.node_of[static_cast<size_t>(edge.to)], known->second});
+  }
+
+  const IntraRequest& request_;
+  const hlo::ValueGraph& graph_;
+  cost::ReshardModel& reshard_;
+  StrategyMaker maker_;
+  IntraProblem result_;
+  std::vector<int64_t> depth_;
+  std::map<std::tuple<int32_t, int, int32_t, int, double, bool, int>, int32_t> edge_tables_;
+};
+
+}  // namespace
+
+IntraProblem build_problem(const IntraRequest& request, cost::ReshardModel& reshard) { return ProblemBuilder(request, reshard).run(); }
+
+}  // namespace alpa::planner

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "alpa/planner/intra/intra.h"
+#include "alpa/solver/problem.h"
+
+namespace alpa::planner {
+
+/// The intra-operator problem in IOPDDL form: one node for each node of the graph that is no generator, its strategies those of
+/// its table; edges carry the seconds of a change of placement. Costs are whole picoseconds, usages bytes on one device.
+struct IntraProblem {
+  solver::Problem problem;
+  std::vector<std::shared_ptr<const StrategyTable>> tables;  ///< By graph node; null for generators.
+  std::vector<int32_t> node_of;                              ///< By graph node: the problem's node, or -1.
+};
+
+/// An elementwise operation takes the placement of the operand that was computed last (the deepest), if that is itself
+/// elementwise or an input: that edge is forbidden but for equal specs, and the solver contracts it.
+/// Source: "following" in Alpa, OSDI'22, §4.2.
+IntraProblem build_problem(const IntraRequest& request, cost::ReshardModel& reshard);
+
+}  // namespace alpa::planner

@@ -1,0 +1,143 @@
+#include "alpa/planner/intra/strategy.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "alpa/hlo/attributes.h"
+#include "alpa/hlo/edit.h"
+#include "alpa/hlo/flops.h"
+
+namespace alpa::planner {
+namespace {
+
+using sharding::ShardingSpec;
+
+ShardingSpec& at(std::vector<ShardingSpec>& specs, size_t index) { return specs[index]; }
+
+// factor_of[axis]: index into the rule's factors, or -1.
+std::optional<Strategy> make_strategy(const RuleRequest& request, const ShardingRule& rule, const mesh::LogicalMesh& mesh,
+                                      const std::vector<int>& factor_of) {
+  Strategy strategy;
+  for (const tensor::Shape& shape : request.operands) strategy.operands.push_back(ShardingSpec::replicated(shape.rank()));
+  for (const tensor::Shape& shape : request.results) strategy.results.push_back(ShardingSpec::replicated(shape.rank()));
+  std::vector<int64_t> parts(rule.factors.size(), 1);
+  std::vector<std::vector<int>> reduced(rule.factors.size());
+  for (int axis = 0; axis < mesh.num_axes(); ++axis) {
+    const int index = factor_of[static_cast<size_t>(axis)];
+    if (index < 0) continue;
+    const Factor& factor = rule.factors[static_cast<size_t>(index)];
+    parts[static_cast<size_t>(index)] *= mesh.size(axis);
+    if (factor.size % parts[static_cast<size_t>(index)] != 0) return std::nullopt;
+    for (size_t k = 0; k < factor.operand_dims.size(); ++k) {
+      if (factor.operand_dims[k] >= 0) at(strategy.operands, k).dims[static_cast<size_t>(factor.operand_dims[k])].push_back(axis);
+    }
+    for (size_t k = 0; k < factor.result_dims.size(); ++k) {
+      if (factor.result_dims[k] >= 0) at(strategy.results, k).dims[static_cast<size_t>(factor.result_dims[k])].push_back(axis);
+    }
+    if (factor.kind == Factor::Kind::kReduction) reduced[static_cast<size_t>(index)].push_back(axis);
+  }
+  for (const std::vector<int>& axes : reduced) {
+    if (axes.empty()) continue;
+    for (size_t k = 0; k < request.results.size(); ++k) {
+      const auto local = local_shape(request.results[k], strategy.results[k], mesh);
+      strategy.communication.push_back({hlo::Opcode::kAllReduce, tensor::byte_size(local), axes});
+    }
+  }
+  return strategy;
+}
+
+int64_t parts_of_work(const ShardingRule& rule, const mesh::LogicalMesh& mesh, const Strategy& strategy) {
+  int64_t parts = 1;
+  for (const Factor& factor : rule.factors) {
+    for (size_t k = 0; k < factor.operand_dims.size(); ++k) {
+      if (factor.operand_dims[k] < 0) continue;
+      parts *= num_shards(strategy.operands[k].dims[static_cast<size_t>(factor.operand_dims[k])], mesh);
+      break;
+    }
+  }
+  return parts;
+}
+
+int64_t local_bytes(const std::vector<tensor::Shape>& shapes, const std::vector<ShardingSpec>& specs, const mesh::LogicalMesh& mesh) {
+  int64_t bytes = 0;
+  for (size_t k = 0; k < shapes.size(); ++k) {
+    if (shapes[k].is_array()) bytes += tensor::byte_size(local_shape(shapes[k], specs[k], mesh));
+  }
+  return bytes;
+}
+
+void keep_most_divided(std::vector<Strategy>& strategies, const ShardingRule& rule, const mesh::LogicalMesh& mesh) {
+  int64_t most = 1;
+  for (const Strategy& strategy : strategies) most = std::max(most, parts_of_work(rule, mesh, strategy));
+  std::erase_if(strategies, [&](const Strategy& strategy) { return parts_of_work(rule, mesh, strategy) < most; });
+}
+
+}  // namespace
+
+std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const ShardingRule& rule, const mesh::LogicalMesh& mesh) {
+  std::vector<Strategy> result;
+  std::vector<int> factor_of(static_cast<size_t>(mesh.num_axes()), -1);
+  const std::function<void(int)> place = [&](int axis) {
+    if (axis == mesh.num_axes()) {
+      if (auto strategy = make_strategy(request, rule, mesh, factor_of)) result.push_back(std::move(*strategy));
+      return;
+    }
+    factor_of[static_cast<size_t>(axis)] = -1;
+    place(axis + 1);
+    if (mesh.size(axis) == 1) return;
+    for (int factor = 0; factor < static_cast<int>(rule.factors.size()); ++factor) {
+      factor_of[static_cast<size_t>(axis)] = factor;
+      place(axis + 1);
+    }
+    factor_of[static_cast<size_t>(axis)] = -1;
+  };
+  place(0);
+  return result;
+}
+
+std::shared_ptr<const StrategyTable> StrategyMaker::table(const hlo::Node& node) {
+  const mesh::LogicalMesh& mesh = collectives_.logical_mesh();
+  const hlo::Computation& computation = module_.computation(node.computation);
+  const hlo::Instruction& instruction = computation[node.instruction];
+  RuleRequest request{module_, computation, instruction, {}, {}};
+  for (const hlo::ValueId value : node.operands) request.operands.push_back(graph_.values[static_cast<size_t>(value)].shape);
+  for (const hlo::ValueId value : node.results) request.results.push_back(graph_.values[static_cast<size_t>(value)].shape);
+
+  std::string key = node.kind == hlo::Node::Kind::kOperation ? hlo::signature(module_, computation, instruction) : "free";
+  for (const tensor::Shape& shape : request.operands) key += "|" + tensor::to_string(shape);
+  for (const tensor::Shape& shape : request.results) key += ">" + tensor::to_string(shape);
+  auto& known = known_[key];
+  if (known != nullptr) return known;
+
+  auto table = std::make_shared<StrategyTable>();
+  table->id = static_cast<int32_t>(known_.size()) - 1;
+  const mesh::DeviceSpec& device = collectives_.cluster().device;
+  if (node.kind != hlo::Node::Kind::kOperation) {
+    for (const ShardingSpec& spec : sharding::enumerate_specs(request.results[0], mesh)) table->strategies.push_back({{}, {spec}, {}});
+  } else {
+    const ShardingRule rule = sharding_rule(request);
+    table->strategies = enumerate_strategies(request, rule, mesh);
+    if (hlo::is_contraction(instruction.opcode)) {
+      keep_most_divided(table->strategies, rule, mesh);
+      const double seconds = static_cast<double>(hlo::flops(computation, instruction)) /
+                             device.flops_for(tensor::name(instruction.shape.dtype));
+      for (Strategy& strategy : table->strategies) {
+        strategy.compute_seconds = seconds / static_cast<double>(parts_of_work(rule, mesh, strategy));
+      }
+    }
+  }
+  for (Strategy& strategy : table->strategies) {
+    const int64_t bytes = local_bytes(request.operands, strategy.operands, mesh) + local_bytes(request.results, strategy.results, mesh);
+    strategy.traffic_seconds = static_cast<double>(bytes) / device.memory_bandwidth;
+    for (const Communication& one : strategy.communication) {
+      strategy.communication_seconds += collectives_.seconds(one.kind, one.bytes, one.axes);
+    }
+  }
+  known = std::move(table);
+  return known;
+}
+
+}  // namespace alpa::planner

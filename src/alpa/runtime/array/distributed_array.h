@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "alpa/mesh/logical_mesh.h"
+#include "alpa/pjrt/buffer.h"
+#include "alpa/pjrt/client.h"
+#include "alpa/sharding/spec.h"
+#include "alpa/tensor/placed_value.h"
+
+namespace alpa::runtime {
+
+/// The part of an array that a device holds: first index and size of each dim.
+struct Tile {
+  std::vector<int64_t> start;
+  std::vector<int64_t> size;
+};
+
+/// Tile of each device of a mesh, by device. Errors: InvalidArgumentError if the spec pads the shape.
+std::vector<Tile> tiles(const tensor::Shape& shape, const sharding::ShardingSpec& spec, const mesh::LogicalMesh& mesh);
+
+/// An array on a mesh: one buffer a device, placed as a spec says. Moves only; its end frees the memory.
+class DistributedArray : public tensor::PlacedValue {
+ public:
+  DistributedArray(tensor::Shape shape, sharding::ShardingSpec spec, mesh::LogicalMesh mesh, std::vector<pjrt::Buffer> buffers);
+
+  /// Cuts `value` and moves the parts to the first devices of the client. Errors: InvalidArgumentError if the spec pads it.
+  static DistributedArray place(const pjrt::Client& client, const tensor::Literal& value, const sharding::ShardingSpec& spec,
+                                const mesh::LogicalMesh& mesh);
+
+  const tensor::Shape& shape() const override { return shape_; }
+  const sharding::ShardingSpec& spec() const { return spec_; }
+  const mesh::LogicalMesh& logical_mesh() const { return mesh_; }
+  std::vector<pjrt::Buffer>& buffers() { return buffers_; }
+  tensor::Literal to_host() const override;
+  bool is_deleted() const override;
+
+ private:
+  tensor::Shape shape_;
+  sharding::ShardingSpec spec_;
+  mesh::LogicalMesh mesh_;
+  std::vector<pjrt::Buffer> buffers_;
+};
+
+/// Puts the parts of an array that devices hold together on the host.
+tensor::Literal gather_to_host(const tensor::Shape& shape, const sharding::ShardingSpec& spec, const mesh::LogicalMesh& mesh,
+                               const std::vector<const pjrt::Buffer*>& buffers);
+
+}  // namespace alpa::runtime

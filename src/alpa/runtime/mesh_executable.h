@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "alpa/pjrt/executable.h"
+#include "alpa/plan/plan.h"
+#include "alpa/runtime/array/distributed_array.h"
+
+namespace alpa::runtime {
+
+/// A compiled training step on the devices of one mesh, and its state between steps: outputs that feed inputs stay where they
+/// are. The step loop takes no decisions and allocates nothing here.
+class MeshExecutable {
+ public:
+  /// `feeds[output]`: the input that takes it in the next step.
+  MeshExecutable(pjrt::Executable executable, const plan::Plan& plan, std::vector<std::optional<int>> feeds);
+
+  /// Places the inputs of the first step, by number. Errors: InvalidArgumentError that names an input whose shape or element
+  /// type is not the program's.
+  void set_inputs(const std::vector<tensor::Literal>& inputs);
+
+  /// Enqueues one step. Errors: as pjrt::Executable::execute.
+  void step();
+  /// Waits for the last step; throws the error that it met.
+  void sync();
+
+  /// Output of the last step, whole, on the host; waits for it.
+  tensor::Literal output(int index) const;
+
+  const pjrt::Executable& executable() const { return executable_; }
+
+ private:
+  pjrt::Executable executable_;
+  std::vector<plan::TensorPlan> inputs_;
+  std::vector<plan::TensorPlan> outputs_;
+  mesh::LogicalMesh mesh_;
+  std::vector<std::optional<int>> feeds_;
+  std::vector<DistributedArray> placed_;
+  std::vector<std::vector<pjrt::Buffer*>> arguments_;  ///< By device.
+  pjrt::ExecuteResult result_;
+  bool fed_ = false;
+};
+
+}  // namespace alpa::runtime

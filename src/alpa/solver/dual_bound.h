@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "alpa/solver/mrf.h"
+
+namespace alpa::solver {
+
+/// A lower bound on a Markov random field by sequential tree-reweighted message passing, in integers throughout.
+///
+/// Each edge e = (a, b) carries potentials A(x_a), B(x_b) that move cost between it and its ends:
+/// theta'_e = theta_e - A - B, theta'_i = theta_i + sum of the potentials of i's edges. Any integers are valid, so rounding
+/// never breaks the bound sum_i min theta'_i (the edges' minima are kept at 0).
+/// **Source**: Kolmogorov 2006 (TRW-S), 2015 (SRMP).
+class DualBound {
+ public:
+  explicit DualBound(const Mrf& mrf);
+
+  /// Costs are multiplied by 2^scale_bits() inside, so that shares of a unit can be passed.
+  int scale_bits() const { return scale_bits_; }
+
+  /// Replaces the unaries (scaled). Potentials stay: they are valid for any unaries.
+  void set_unaries(std::vector<std::vector<int64_t>> unaries) { unaries_ = std::move(unaries); }
+
+  /// One backward and one forward pass. Returns the scaled bound, without the field's constant.
+  Cost sweep();
+
+  /// One more sweep, handing each edge's table and a floor under the scaled bound for each of its pairs to `hear`, once
+  /// from each end: (edge, whether from end a, bounds by strategy of that end and of the other, row-major).
+  using PairListener = std::function<void(int32_t, bool, const std::vector<Cost>&)>;
+  Cost sweep_pairs(const PairListener& hear);
+
+  /// Labels chosen node by node along the last forward pass.
+  const std::vector<int32_t>& decoded() const { return decoded_; }
+
+  /// At each node's last visit: the scaled bound if the node took the strategy.
+  const std::vector<std::vector<Cost>>& forced() const { return forced_; }
+
+  /// The unary after reparametrisation at the last visit, less its minimum: how good a strategy looks.
+  const std::vector<std::vector<int64_t>>& reduced() const { return reduced_; }
+
+  std::vector<std::vector<int64_t>> potentials() const { return potentials_; }
+  void set_potentials(std::vector<std::vector<int64_t>> potentials) { potentials_ = std::move(potentials); }
+
+ private:
+  struct Side {
+    const int64_t* costs = nullptr;  ///< Scaled table whose rows are the sender's strategies.
+    int32_t potential = 0;           ///< Of the sender's end; the other end's is this one with its last bit flipped.
+    int32_t edge = 0;
+    int32_t neighbour = 0;
+  };
+
+  void build_tables();
+  void visit(int32_t node, bool forward);
+  void decode(int32_t node);
+  void hear_pairs(int32_t node, Cost rest, const PairListener& hear);
+  Cost pass(const PairListener* hear);
+  std::vector<int64_t> unary_now(int32_t node) const;
+  void record_forced(int32_t node, Cost before, Cost after);
+
+  const Mrf& mrf_;
+  int scale_bits_ = 0;
+  std::vector<std::vector<int64_t>> tables_;
+  std::vector<std::vector<Side>> later_;    ///< Edges to nodes after.
+  std::vector<std::vector<Side>> earlier_;  ///< Edges to nodes before.
+  std::vector<std::vector<int64_t>> unaries_;
+  std::vector<std::vector<int64_t>> potentials_;  ///< Two an edge: that of a, that of b.
+  std::vector<int64_t> current_;                  ///< theta' of the node being visited.
+  std::vector<int64_t> kept_;                     ///< Bound that stays at the node after its visit.
+  std::vector<int32_t> decoded_;
+  std::vector<std::vector<Cost>> forced_;
+  std::vector<std::vector<int64_t>> reduced_;
+};
+
+}  // namespace alpa::solver

@@ -1,0 +1,191 @@
+#include "alpa/solver/free_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "alpa/solver/block_search.h"
+#include "alpa/solver/component_solver.h"
+#include "alpa/solver/dual_bound.h"
+#include "alpa/solver/fixing.h"
+#include "alpa/solver/highs/mip.h"
+#include "alpa/solver/presolve.h"
+
+namespace alpa::solver {
+namespace {
+
+constexpr int64_t kQuickWork = 300'000'000;
+
+class FreeSearch {
+ public:
+  FreeSearch(Run& run, bool thorough) : run_(run), thorough_(thorough), graph_(run.problem(), false) {}
+
+  FreeResult run() {
+    run_.begin("reduce");
+    presolve(graph_);
+    for (int64_t round = 0; !settled() && !run_.out_of_time(); ++round) {
+      if (!step(round)) break;
+    }
+    run_.finish();
+    return std::move(result_);
+  }
+
+ private:
+  /// An objective in the graph's units that only choices no better than the incumbent reach.
+  Cost limit() const {
+    const Cost unit = Cost(1) << graph_.shift();
+    return (result_.incumbent.objective + unit - 1) / unit;
+  }
+
+  void raise_bound(Cost graph_bound) {
+    Cost bound = graph_bound << graph_.shift();
+    if (result_.incumbent.known) bound = std::min(bound, result_.incumbent.objective);
+    result_.bound = std::max(result_.bound, bound);
+    run_.raise_bound(result_.bound);
+  }
+
+  /// Whether the graph says that the search is over.
+  bool settled() {
+    if (!graph_.infeasible()) return run_.near_enough(result_.incumbent, result_.bound);
+    if (result_.incumbent.known) {
+      raise_bound(limit());
+    } else {
+      result_.no_choice = true;
+    }
+    return true;
+  }
+
+  void offer(const Mrf& mrf, const std::vector<int32_t>& labels) {
+    if (cost_of(mrf, labels).forbidden == 0) run_.offer(expand(graph_, mrf, labels), &result_.incumbent);
+  }
+
+  bool step(int64_t round) {
+    run_.begin("eliminate");
+    const int64_t work = round == 0 ? std::min(kQuickWork, run_.options().work) : run_.options().work;
+    Mrf mrf = snapshot(graph_);
+    run_.note_size("round " + std::to_string(round), mrf);
+    solve_components(graph_, mrf, {run_.options().table_entries, work});
+    presolve(graph_);
+    if (settled()) return false;
+    mrf = snapshot(graph_);
+    if (mrf.size() == 0) {
+      offer(mrf, {});
+      raise_bound(mrf.constant);
+      return false;
+    }
+    const int64_t dropped = bound_and_improve(mrf, round);
+    if (settled() || (round == 0 && !thorough_)) return false;
+    if (graph_.infeasible()) return true;
+    const int64_t before = mrf.entries();
+    presolve(graph_);
+    if (graph_.infeasible()) return true;
+    const Mrf rest = snapshot(graph_);
+    const bool shrank = dropped > 0 && rest.entries() * 100 < before * 95;
+    if ((shrank || round == 0) && round + 1 < run_.options().search_rounds) return true;
+    finish_by_mip(rest);
+    return false;
+  }
+
+  /// Sweeps, decodes, searches around the best decode, and fixes. Returns the number of strategies dropped.
+  int64_t bound_and_improve(const Mrf& mrf, int64_t round) {
+    run_.begin("bound");
+    DualBound dual(mrf);
+    Cost best = 0;
+    int stalled = 0;
+    const int sweeps = round == 0 ? 60 : 200;
+    std::vector<int32_t> labels;
+    MrfCost cost;
+    for (int k = 0; k < sweeps && stalled < 12 && !run_.out_of_time(); ++k) {
+      const Cost bound = dual.sweep();
+      const Cost gain = bound - best;
+      stalled = k > 0 && double(gain) < 1e-5 * std::abs(double(bound)) ? stalled + 1 : 0;
+      if (k == 0 || bound > best) best = bound;
+      const MrfCost decoded = cost_of(mrf, dual.decoded());
+      const bool better = decoded.forbidden < cost.forbidden ||
+                          (decoded.forbidden == cost.forbidden && decoded.cost < cost.cost);
+      if (labels.empty() || better) {
+        labels = dual.decoded();
+        cost = decoded;
+      }
+      raise_bound(mrf.constant + ceil_shift(best, dual.scale_bits()));
+      if (cost.forbidden == 0 && mrf.constant + ceil_shift(best, dual.scale_bits()) >= cost.cost) break;
+    }
+    run_.begin("search");
+    offer(mrf, labels);
+    if (!run_.near_enough(result_.incumbent, result_.bound)) improve(mrf, dual, labels, round);
+    if (!result_.incumbent.known) return 0;
+    const Cost scaled = (limit() - mrf.constant) << dual.scale_bits();
+    // A strategy must go above limit - 1, the next better objective.
+    const Cost reached = scaled - (Cost(1) << dual.scale_bits()) + 1;
+    const int64_t pairs = fix_pairs(graph_, mrf, dual, 0, reached);
+    return pairs + fix_by_bound(graph_, mrf, dual.forced(), reached);
+  }
+
+  static Cost ceil_shift(Cost value, int bits) { return -((-value) >> bits); }
+
+  void improve(const Mrf& mrf, DualBound& dual, std::vector<int32_t>& labels, int64_t round) {
+    BlockSearch search(mrf, run_.options().seed + static_cast<uint64_t>(round));
+    search.set_guide(&dual.reduced());
+    repair(mrf, search, labels);
+    const int64_t batch = 50 + mrf.size() / 20;
+    MrfCost last = cost_of(mrf, labels);
+    int idle = 0;
+    for (int k = 0; k < 20 && idle < 3 && !run_.out_of_time(); ++k) {
+      const MrfCost now = improve_by_blocks(mrf, search, labels, batch);
+      idle = now.forbidden < last.forbidden || now.cost < last.cost ? 0 : idle + 1;
+      last = now;
+    }
+    offer(mrf, labels);
+  }
+
+  /// Solves blocks around forbidden entries until none is left or it does not help.
+  void repair(const Mrf& mrf, BlockSearch& search, std::vector<int32_t>& labels) {
+    for (int attempt = 0; attempt < 20 && !run_.out_of_time(); ++attempt) {
+      bool clean = true;
+      for (const Mrf::Edge& edge : mrf.edges) {
+        if (!is_infinite(edge.table->at(labels[edge.a], labels[edge.b]))) continue;
+        clean = false;
+        const auto block = search.solve(search.region_around(edge.a, 30 << std::min(attempt, 4)), labels, mrf.unary, 0,
+                                        {100'000, 10'000'000});
+        for (size_t i = 0; i < block.nodes.size(); ++i) labels[block.nodes[i]] = block.labels[i];
+      }
+      if (clean) return;
+    }
+  }
+
+  void finish_by_mip(const Mrf& mrf) {
+    if (mrf.entries() > run_.options().mip_entries || run_.out_of_time()) return;
+    run_.begin("mip");
+    MipRequest request;
+    request.mrf = &mrf;
+    if (result_.incumbent.known) request.cutoff = double(limit() - mrf.constant);
+    request.relative_gap = run_.options().relative_gap;
+    request.seconds = run_.seconds_left();
+    request.branch_nodes = run_.options().branch_nodes;
+    const MipResult mip = solve_mip(request);
+    run_.stats().floating_point_proof = true;
+    run_.stats().out_of_time = run_.stats().out_of_time || mip.stopped_by_clock;
+    if (!mip.labels.empty()) offer(mrf, mip.labels);
+    if (mip.finished && mip.labels.empty()) {
+      if (!result_.incumbent.known) {
+        result_.no_choice = true;
+      } else {
+        raise_bound(limit());
+      }
+      return;
+    }
+    if (!std::isfinite(mip.bound)) return;
+    const double safe = mip.bound - 1e-6 * std::max(1.0, std::abs(mip.bound) * 1e-3);
+    raise_bound(mrf.constant + Cost(std::ceil(safe)));
+  }
+
+  Run& run_;
+  bool thorough_;
+  Graph graph_;
+  FreeResult result_;
+};
+
+}  // namespace
+
+FreeResult search_free(Run& run, bool thorough) { return FreeSearch(run, thorough).run(); }
+
+}  // namespace alpa::solver

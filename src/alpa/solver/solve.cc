@@ -1,0 +1,71 @@
+#include "alpa/solver/solve.h"
+
+#include <utility>
+
+#include "alpa/solver/capped_search.h"
+#include "alpa/solver/evaluate.h"
+#include "alpa/solver/free_search.h"
+#include "alpa/solver/least_cap.h"
+#include "alpa/solver/run.h"
+
+namespace alpa::solver {
+namespace {
+
+double gap_of(const Solution& solution) {
+  if (!solution.feasible) return 1;
+  if (solution.objective == solution.bound) return 0;
+  return double(solution.objective - solution.bound) / double(solution.objective);
+}
+
+/// Looks for the least usage limit that a choice fits; that may turn up a choice that fits the limit after all.
+void find_least_cap(const Problem& problem, Run& run, const Incumbent& free, Solution& solution) {
+  const LeastCap least = search_least_cap(run, free.choice);
+  solution.least_cap_bound = least.bound;
+  if (least.known) {
+    solution.least_cap = least.peak;
+    solution.choice = least.choice;
+  }
+  const bool too_big = least.bound > *problem.usage_limit;
+  solution.proved_infeasible = solution.proved_infeasible || least.no_choice || too_big;
+  if (run.best().known) {
+    solution.proved_infeasible = false;
+    if (!run.near_enough(run.best(), run.bound()) && !run.out_of_time()) search_capped(run);
+  }
+}
+
+void report(const Problem& problem, Run& run, Solution& solution) {
+  run.finish();
+  solution.feasible = run.best().known;
+  if (solution.feasible) solution.choice = run.best().choice;
+  solution.bound = run.bound();
+  if (solution.choice.size() == problem.nodes.size()) {
+    const Evaluation evaluation = evaluate(problem, solution.choice);
+    solution.objective = evaluation.objective;
+    solution.peak_usage = static_cast<int64_t>(evaluation.peak_usage);
+  }
+  solution.gap = gap_of(solution);
+  solution.stats = std::move(run.stats());
+}
+
+}  // namespace
+
+Solution solve(const Problem& problem, const Options& options) {
+  check(problem);
+  Run run(problem, options);
+  Solution solution;
+  if (options.warm_start) run.offer(*options.warm_start);
+  const bool capped = problem.usage_limit.has_value();
+  FreeResult free = search_free(run, !capped);
+  if (capped && free.incumbent.known && !run.best().known && !free.no_choice) {
+    solution.proved_infeasible = search_capped(run);
+  } else if (capped && !free.no_choice && !run.near_enough(run.best(), run.bound())) {
+    free = search_free(run, true);
+    if (!run.near_enough(run.best(), run.bound())) solution.proved_infeasible = search_capped(run);
+  }
+  if (free.no_choice) solution.proved_infeasible = true;
+  if (capped && !free.no_choice && !run.best().known) find_least_cap(problem, run, free.incumbent, solution);
+  report(problem, run, solution);
+  return solution;
+}
+
+}  // namespace alpa::solver
