@@ -1,41 +1,85 @@
 #include <cstdio>
+#include <new>
+#include <string>
+#include <vector>
+
 #include <fmt/core.h>
-#include "alpa/base/file.h"
-#include "alpa/base/error.h"
-#include "alpa/compiler/compile.h"
-#include "alpa/compiler/plan_program.h"
-#include "alpa/hlo/flops.h"
-#include "alpa/pjrt/read_back.h"
-#include "alpa/tensor/safetensors.h"
-using namespace alpa;
-int main(int argc, char** argv) {
-  std::string dir = argv[1], mesh = argc > 2 ? argv[2] : "8", method = argc > 3 ? argv[3] : "shard";
+
+#include "command.h"
+
+namespace alpa::tool {
+namespace {
+
+constexpr const char* kAbout =
+    "Runs a training step that was written for one device on many: chooses a sharding for every tensor and operator, "
+    "compiles the step with a stock XLA plug-in and runs it.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  alpa run step.hlo.pb --meta meta.json --inputs inputs.safetensors --steps 10\n"
+    "  alpa plan step.hlo.pb --cluster h100-dgx --hosts 2 --json plan.json\n"
+    "  alpa show step.hlo.pb --stats\n"
+    "  alpa devices\n"
+    "\n"
+    "Each command has its own --help. Exit status: 0 done, 1 failed, 2 the command line is wrong.";
+
+/// Errors are one line, whatever a plug-in says.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!blank) line += c;
+    if (blank && !line.empty() && line.back() != ' ') line += ' ';
+  }
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+int fail(int status, std::string_view text) {
+  std::fflush(stdout);
+  fmt::print(stderr, "alpa: {}\n", one_line(text));
+  return status;
+}
+
+std::string command_name(const CLI::App& root) {
+  const auto chosen = root.get_subcommands();
+  return chosen.empty() ? "alpa" : "alpa " + chosen.front()->get_name();
+}
+
+int run(int argc, char** argv) {
+  CLI::App root(kAbout, "alpa");
+  root.footer(kExamples);
+  root.require_subcommand(1);
+  root.get_formatter()->column_width(36);
+  root.set_help_flag("-h,--help", "Prints this help and ends");
+  const std::string version = "alpa " ALPA_VERSION;
+  const std::vector<Command> commands{add_run(root), add_plan(root), add_show(root), add_devices(root), add_solve(root)};
+  root.set_version_flag("--version", version, "Prints the version and ends");
+  for (const Command& command : commands) command.app->set_version_flag("--version", version, "Prints the version and ends");
   try {
-    auto meta = compiler::parse_meta(read_file(dir + "/meta.json"), "meta.json");
-    auto program = compiler::load_program(read_file(dir + "/train_step.hlo.pb.xz"), dir, meta, [](std::string_view) { return std::string(); });
-    compiler::PlanOptions options;
-    options.method = compiler::parse_method(method);
-    options.mesh = mesh::LogicalMesh::parse(mesh);
-    options.num_devices = options.mesh->num_devices();
-    options.cluster = mesh::local_cpu(8);
-    auto plan = compiler::plan_program(program, options);
-    fmt::print("planned in {:.3f} s objective {:.6f} bound {:.6f} gap {:.5f} comm {:.6f} mem {}\n", plan.planning_seconds, plan.objective_seconds, plan.bound_seconds, plan.gap(), plan.communication_seconds, plan.predicted_memory_per_device_bytes);
-    if (argc > 4 && argv[4][0]=='p') { for (auto& i : plan.inputs) fmt::print("{} {} {}\n", i.name, tensor::to_string(i.shape), sharding::to_string(i.spec, plan.mesh)); }
-    auto plugin = pjrt::Plugin::load(pjrt::find_plugin(std::nullopt, read_environment()));
-    auto client = pjrt::Client::create(plugin, {.cpu_device_count = 8});
-    auto compiled = compiler::compile(program, plan, options.cluster, client);
-    fmt::print("compiled in {:.1f} s; flops share {:.4f} mem {}\n", compiled.compile_seconds, double(compiled.contraction_flops) / hlo::contraction_flops(program.module), compiled.memory_per_device_bytes);
-    for (auto& [k, t] : compiled.found) fmt::print("  found {} {} {}   predicted {} {}\n", k, t.count, t.bytes, plan.collectives[k].count, plan.collectives[k].bytes);
-    for (auto& [k, t] : plan.collectives) if (!compiled.found.contains(k)) fmt::print("  only predicted {} {} {}\n", k, t.count, t.bytes);
-    auto given = tensor::read_safetensors(read_file(dir + "/inputs.safetensors"), "inputs");
-    auto expected = tensor::read_safetensors(read_file(dir + "/expected.safetensors"), "expected");
-    std::vector<tensor::Literal> inputs;
-    for (auto& i : program.meta.inputs) inputs.push_back(given.contains(i.name) ? given.at(i.name) : tensor::Literal(i.shape));
-    compiled.executable.set_inputs(inputs);
-    double worst_loss = 0;
-    for (int s = 0; s < 3; ++s) { compiled.executable.step(); compiled.executable.sync(); double l = compiled.executable.output(plan.outputs.size() - 1).at(0); double e = expected.at("loss").at(s); worst_loss = std::max(worst_loss, std::abs(l - e) / std::abs(e)); }
-    double worst = 0; std::string where;
-    for (size_t k = 0; k + 1 < plan.outputs.size(); ++k) { auto& n = plan.outputs[k].name; if (!expected.contains(n)) continue; auto got = compiled.executable.output(k); auto& e = expected.at(n); double big = 1e-12, d = 0; for (int64_t j = 0; j < tensor::num_elements(e.shape()); ++j) { big = std::max(big, std::abs(e.at(j))); d = std::max(d, std::abs(e.at(j) - got.at(j))); } if (!(d / big <= worst)) { worst = d / big; where = n; } }
-    fmt::print("loss rel {:.2e} params rel {:.2e} {}  {}\n", worst_loss, worst, where, worst_loss < 1e-4 && worst < 1e-2 ? "OK" : "WRONG");
-  } catch (const Error& e) { fmt::print("error: {}\n", e.what()); return 1; }
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return root.exit(error);  // --help and --version
+    return fail(2, fmt::format("{}; see `{} --help`", error.what(), command_name(root)));
+  }
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return 2;
+}
+
+}  // namespace
+}  // namespace alpa::tool
+
+int main(int argc, char** argv) {
+  using alpa::tool::fail;
+  try {
+    return alpa::tool::run(argc, argv);
+  } catch (const alpa::tool::UsageError& error) {
+    return fail(2, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(1, "this machine's memory is used up: use a smaller program or a larger machine");
+  } catch (const std::exception& error) {
+    return fail(1, error.what());
+  }
 }

@@ -16,6 +16,7 @@ namespace alpa::compiler {
 struct Compiled {
   runtime::MeshExecutable executable;
   std::map<std::string, hlo::CollectiveTotal> found;  ///< Collectives of the partitioned program.
+  std::string partitioned_module;                     ///< Serialized HloModuleProto; empty on one device.
   int64_t contraction_flops = 0;                      ///< Of dots and convolutions, summed over devices.
   int64_t memory_per_device_bytes = 0;                ///< argument + output - alias + temp.
   double compile_seconds = 0;

@@ -13,7 +13,7 @@
 namespace alpa::compiler {
 namespace {
 
-std::string to_module_bytes(const std::string& bytes, std::string_view source, const StableHloReader& stablehlo) {
+std::string unpacked_to_module(const std::string& bytes, std::string_view source, const StableHloReader& stablehlo) {
   switch (hlo::recognize(bytes)) {
     case hlo::FileKind::kHloModuleProto: return bytes;
     case hlo::FileKind::kHloProto: return hlo::module_of_hlo_proto(bytes);
@@ -87,11 +87,15 @@ void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGra
 
 }  // namespace
 
+std::string module_bytes(std::string bytes, std::string_view source, const StableHloReader& stablehlo) {
+  return unpacked_to_module(hlo::unpack(std::move(bytes)), source, stablehlo);
+}
+
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta, const StableHloReader& stablehlo) {
   Program program;
   bytes = hlo::unpack(std::move(bytes));
   program.hash = plan::program_hash(bytes);
-  program.module = hlo::inline_calls(passes::drop_markers(hlo::read_module(to_module_bytes(bytes, source, stablehlo))));
+  program.module = hlo::inline_calls(passes::drop_markers(hlo::read_module(unpacked_to_module(bytes, source, stablehlo))));
   program.graph = hlo::build_value_graph(program.module);
   if (meta) check_fits(*meta, program.module, program.graph);
   program.meta = meta ? *meta : guess_meta(program.module, program.graph);

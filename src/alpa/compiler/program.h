@@ -21,6 +21,9 @@ struct Program {
 /// Turns StableHLO into a serialized HloModuleProto: what a plug-in does.
 using StableHloReader = std::function<std::string(std::string_view)>;
 
+/// The serialized HloModuleProto that the bytes of a file hold, whatever its form. Errors: as load_program.
+std::string module_bytes(std::string bytes, std::string_view source, const StableHloReader& stablehlo);
+
 /// Reads a step from the bytes of its file (plain or xz; HloModuleProto, HloProto, StableHLO). Without `meta`, names come
 /// from each parameter's op_name, and state from the donation entries.
 /// Errors: InvalidArgumentError that names `source` and what is wrong with it; UnsupportedError for XLA's HLO text.

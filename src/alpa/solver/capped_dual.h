@@ -11,9 +11,9 @@
 namespace alpa::solver {
 
 /// The Lagrangian bound of a field with a usage limit:
-/// L(price) = min over labellings of [cost + sum_r price_r (usage_r - limit)], price >= 0, with the inner minimum bounded
-/// by message passing. Prices climb by a level rule; only the worst row of each run of violated rows is priced, or the
-/// price smears over hundreds of rows and stalls.
+/// L(price) = min over labellings of [cost + sum_r price_r (usage_r - limit)], price >= 0, with the inner minimum
+/// bounded by message passing. Prices climb by a level rule; only the worst row of each run of violated rows is priced,
+/// or the price smears over hundreds of rows and stalls.
 class CappedDual {
  public:
   CappedDual(const Mrf& mrf, const MemoryRows& rows, int64_t limit);

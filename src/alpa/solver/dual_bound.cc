@@ -33,7 +33,7 @@ DualBound::DualBound(const Mrf& mrf) : mrf_(mrf) {
     for (int64_t& cost : unary) cost <<= scale_bits_;
   }
   build_tables();
-  kept_.assign(mrf.size(), 0);
+  refresh();
   decoded_.assign(mrf.size(), 0);
   forced_.resize(mrf.size());
   reduced_.resize(mrf.size());
@@ -69,35 +69,60 @@ void DualBound::build_tables() {
   }
 }
 
-std::vector<int64_t> DualBound::unary_now(int32_t node) const {
-  std::vector<int64_t> unary = unaries_[node];
-  for (const auto* sides : {&later_[node], &earlier_[node]}) {
-    for (const Side& side : *sides) {
-      const int64_t* potential = potentials_[side.potential].data();
-      for (size_t s = 0; s < unary.size(); ++s) unary[s] += potential[s];
+void DualBound::set_unaries(std::vector<std::vector<int64_t>> unaries) {
+  unaries_ = std::move(unaries);
+  refresh();
+}
+
+void DualBound::set_potentials(std::vector<std::vector<int64_t>> potentials) {
+  potentials_ = std::move(potentials);
+  refresh();
+}
+
+void DualBound::refresh() {
+  current_ = unaries_;
+  least_.resize(current_.size());
+  total_ = 0;
+  for (int32_t node = 0; node < mrf_.size(); ++node) {
+    std::vector<int64_t>& unary = current_[node];
+    for (const auto* sides : {&later_[node], &earlier_[node]}) {
+      for (const Side& side : *sides) {
+        const int64_t* potential = potentials_[side.potential].data();
+        for (size_t s = 0; s < unary.size(); ++s) unary[s] += potential[s];
+      }
     }
+    least_[node] = *std::min_element(unary.begin(), unary.end());
+    total_ += least_[node];
   }
-  return unary;
 }
 
 void DualBound::visit(int32_t node, bool forward) {
   const auto& send = forward ? later_[node] : earlier_[node];
-  current_ = unary_now(node);
-  const auto domain = static_cast<int32_t>(current_.size());
+  std::vector<int64_t>& own_unary = current_[node];
+  const auto domain = static_cast<int32_t>(own_unary.size());
   const auto most = static_cast<int64_t>(std::max<size_t>({later_[node].size(), earlier_[node].size(), 1}));
-  std::vector<int64_t>& share = reduced_[node];
-  share.resize(domain);
-  for (int32_t s = 0; s < domain; ++s) share[s] = current_[s] / most;
-  int64_t kept = std::numeric_limits<int64_t>::max();
-  const auto count = static_cast<int64_t>(send.size());
-  for (int32_t s = 0; s < domain; ++s) kept = std::min(kept, current_[s] - count * share[s]);
-  kept_[node] = kept;
+  share_.resize(domain);
+  for (int32_t s = 0; s < domain; ++s) share_[s] = own_unary[s] / most;
+  const auto settle = [&](int32_t k) {
+    const int64_t least = *std::min_element(current_[k].begin(), current_[k].end());
+    total_ += least - least_[k];
+    least_[k] = least;
+  };
   for (const Side& side : send) {
     std::vector<int64_t>& own = potentials_[side.potential];
-    for (int32_t s = 0; s < domain; ++s) own[s] -= share[s];
+    for (int32_t s = 0; s < domain; ++s) own[s] -= share_[s];
+    for (int32_t s = 0; s < domain; ++s) own_unary[s] -= share_[s];
     std::vector<int64_t>& others = potentials_[side.potential ^ 1];
-    min_plus(side.costs, own.data(), domain, static_cast<int32_t>(others.size()), others.data());
+    std::vector<int64_t>& other_unary = current_[side.neighbour];
+    message_.resize(others.size());
+    min_plus(side.costs, own.data(), domain, static_cast<int32_t>(others.size()), message_.data());
+    for (size_t t = 0; t < others.size(); ++t) {
+      other_unary[t] += message_[t] - others[t];
+      others[t] = message_[t];
+    }
+    settle(side.neighbour);
   }
+  settle(node);
 }
 
 void DualBound::decode(int32_t node) {
@@ -116,25 +141,32 @@ void DualBound::decode(int32_t node) {
   decoded_[node] = static_cast<int32_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
 }
 
-void DualBound::record_forced(int32_t node, Cost before, Cost after) {
-  std::vector<Cost>& forced = forced_[node];
-  forced.resize(current_.size());
-  for (size_t s = 0; s < current_.size(); ++s) forced[s] = before + after + current_[s];
-  const int64_t least = *std::min_element(current_.begin(), current_.end());
-  for (size_t s = 0; s < current_.size(); ++s) reduced_[node][s] = current_[s] - least;
+void DualBound::record_forced(int32_t node) {
+  const std::vector<int64_t>& unary = current_[node];
+  const Cost rest = total_ - least_[node];
+  forced_[node].resize(unary.size());
+  reduced_[node].resize(unary.size());
+  for (size_t s = 0; s < unary.size(); ++s) {
+    forced_[node][s] = rest + unary[s];
+    reduced_[node][s] = unary[s] - least_[node];
+  }
 }
 
-void DualBound::hear_pairs(int32_t node, Cost rest, const PairListener& hear) {
-  const std::vector<int64_t> unary = unary_now(node);
+void DualBound::hear_pairs(int32_t node, const PairListener& hear) {
+  const std::vector<int64_t>& unary = current_[node];
+  const Cost rest = total_ - least_[node];
   std::vector<Cost> bounds;
   for (const auto* sides : {&later_[node], &earlier_[node]}) {
     for (const Side& side : *sides) {
       const std::vector<int64_t>& own = potentials_[side.potential];
       const std::vector<int64_t>& others = potentials_[side.potential ^ 1];
+      const std::vector<int64_t>& far = current_[side.neighbour];
+      const Cost without_both = rest - least_[side.neighbour];
       bounds.clear();
       for (size_t s = 0; s < unary.size(); ++s) {
+        const Cost from = without_both + unary[s] - own[s];
         for (size_t t = 0; t < others.size(); ++t) {
-          bounds.push_back(rest + unary[s] + Cost(side.costs[s * others.size() + t]) - own[s] - others[t]);
+          bounds.push_back(from + Cost(side.costs[s * others.size() + t]) - others[t] + far[t]);
         }
       }
       hear(side.edge, sides == &later_[node], bounds);
@@ -147,21 +179,14 @@ Cost DualBound::sweep() { return pass(nullptr); }
 Cost DualBound::sweep_pairs(const PairListener& hear) { return pass(&hear); }
 
 Cost DualBound::pass(const PairListener* hear) {
-  Cost after = 0;
-  for (int32_t node = mrf_.size(); node-- > 0;) {
-    visit(node, false);
-    after += kept_[node];
-  }
-  Cost before = 0;
+  for (int32_t node = mrf_.size(); node-- > 0;) visit(node, false);
   for (int32_t node = 0; node < mrf_.size(); ++node) {
-    after -= kept_[node];
     decode(node);
-    if (hear != nullptr) hear_pairs(node, before + after, *hear);
+    if (hear != nullptr) hear_pairs(node, *hear);
+    record_forced(node);
     visit(node, true);
-    record_forced(node, before, after);
-    before += kept_[node];
   }
-  return before;
+  return total_;
 }
 
 }  // namespace alpa::solver

@@ -11,8 +11,8 @@ namespace alpa::solver {
 /// A lower bound on a Markov random field by sequential tree-reweighted message passing, in integers throughout.
 ///
 /// Each edge e = (a, b) carries potentials A(x_a), B(x_b) that move cost between it and its ends:
-/// theta'_e = theta_e - A - B, theta'_i = theta_i + sum of the potentials of i's edges. Any integers are valid, so rounding
-/// never breaks the bound sum_i min theta'_i (the edges' minima are kept at 0).
+/// theta'_e = theta_e - A - B, theta'_i = theta_i + sum of the potentials of i's edges. Any integers are valid, so
+/// rounding never breaks the bound sum_i min theta'_i (the edges' minima are kept at 0).
 /// **Source**: Kolmogorov 2006 (TRW-S), 2015 (SRMP).
 class DualBound {
  public:
@@ -22,7 +22,7 @@ class DualBound {
   int scale_bits() const { return scale_bits_; }
 
   /// Replaces the unaries (scaled). Potentials stay: they are valid for any unaries.
-  void set_unaries(std::vector<std::vector<int64_t>> unaries) { unaries_ = std::move(unaries); }
+  void set_unaries(std::vector<std::vector<int64_t>> unaries);
 
   /// One backward and one forward pass. Returns the scaled bound, without the field's constant.
   Cost sweep();
@@ -42,7 +42,7 @@ class DualBound {
   const std::vector<std::vector<int64_t>>& reduced() const { return reduced_; }
 
   std::vector<std::vector<int64_t>> potentials() const { return potentials_; }
-  void set_potentials(std::vector<std::vector<int64_t>> potentials) { potentials_ = std::move(potentials); }
+  void set_potentials(std::vector<std::vector<int64_t>> potentials);
 
  private:
   struct Side {
@@ -55,10 +55,10 @@ class DualBound {
   void build_tables();
   void visit(int32_t node, bool forward);
   void decode(int32_t node);
-  void hear_pairs(int32_t node, Cost rest, const PairListener& hear);
+  void hear_pairs(int32_t node, const PairListener& hear);
   Cost pass(const PairListener* hear);
-  std::vector<int64_t> unary_now(int32_t node) const;
-  void record_forced(int32_t node, Cost before, Cost after);
+  void refresh();
+  void record_forced(int32_t node);
 
   const Mrf& mrf_;
   int scale_bits_ = 0;
@@ -67,8 +67,11 @@ class DualBound {
   std::vector<std::vector<Side>> earlier_;  ///< Edges to nodes before.
   std::vector<std::vector<int64_t>> unaries_;
   std::vector<std::vector<int64_t>> potentials_;  ///< Two an edge: that of a, that of b.
-  std::vector<int64_t> current_;                  ///< theta' of the node being visited.
-  std::vector<int64_t> kept_;                     ///< Bound that stays at the node after its visit.
+  std::vector<std::vector<int64_t>> current_;     ///< theta' of each node.
+  std::vector<int64_t> least_;                    ///< Its minimum.
+  Cost total_ = 0;                                ///< Sum of the minima: the bound, once all edges were visited.
+  std::vector<int64_t> message_;
+  std::vector<int64_t> share_;
   std::vector<int32_t> decoded_;
   std::vector<std::vector<Cost>> forced_;
   std::vector<std::vector<int64_t>> reduced_;

@@ -29,8 +29,8 @@ struct EliminationPlan {
   std::vector<int32_t> frozen;               ///< Variables that must be fixed to keep the tables small.
 };
 
-/// Min-weight order: always the variable whose table is smallest. Without `may_freeze`, nothing where the budget does not
-/// suffice; with it, the variables that stand in the way are frozen.
+/// Min-weight order: always the variable whose table is smallest. Without `may_freeze`, nothing where the budget does
+/// not suffice; with it, the variables that stand in the way are frozen.
 /// **Source**: bucket elimination, Dechter 1999.
 std::optional<EliminationPlan> plan_elimination(const PairwiseProblem& problem, const EliminationBudget& budget,
                                                 bool may_freeze);

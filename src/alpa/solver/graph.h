@@ -12,9 +12,9 @@ namespace alpa::solver {
 
 /// The problem while it is being reduced: vertices and links that shrink, and the records that lead back.
 ///
-/// A vertex is an original node. Its strategies lose members as they are ruled out; `label` keeps their original numbers.
-/// A vertex that leaves the graph leaves a Record that says how its strategy follows from those of its parents, so that
-/// any choice for the vertices that remain extends to all nodes (`extend`).
+/// A vertex is an original node. Its strategies lose members as they are ruled out; `label` keeps their original
+/// numbers. A vertex that leaves the graph leaves a Record that says how its strategy follows from those of its
+/// parents, so that any choice for the vertices that remain extends to all nodes (`extend`).
 class Graph {
  public:
   struct Vertex {
@@ -61,7 +61,8 @@ class Graph {
   /// The living link between two vertices, or -1.
   int32_t find_link(int32_t u, int32_t v);
 
-  /// Adds a table between a (rows) and b (columns); where they are linked already the tables are summed. Returns the link.
+  /// Adds a table between a (rows) and b (columns); where they are linked already the tables are summed. Returns the
+  /// link.
   int32_t add_link(int32_t a, int32_t b, TablePtr table);
   void remove_link(int32_t l);
   void set_table(int32_t l, TablePtr table);

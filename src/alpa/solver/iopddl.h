@@ -11,8 +11,8 @@
 
 namespace alpa::solver {
 
-// The public IOPDDL form (**Source**: the contest of ASPLOS/EuroSys 2025, repository google/iopddl): `problem.nodes` with
-// `intervals`, `costs` and `usages`, `problem.edges` with `nodes` and `costs`, an optional `problem.usage_limit`.
+// The public IOPDDL form (**Source**: the contest of ASPLOS/EuroSys 2025, repository google/iopddl): `problem.nodes`
+// with `intervals`, `costs` and `usages`, `problem.edges` with `nodes` and `costs`, an optional `problem.usage_limit`.
 // All errors are InvalidArgumentError and name the place in the file.
 
 /// Parses an instance from its bytes, gzip or plain JSON; equal cost tables are stored once.

@@ -17,9 +17,9 @@ struct LeastCap {
 
 /// Minimises the peak usage, whatever the cost.
 ///
-/// Bound: for weights w >= 0 on the time steps that sum to 1, the peak is at least the least weighted usage; weights climb
-/// multiplicatively (**Source**: Plotkin, Shmoys, Tardos 1991). What is left is a MIP where it is small enough. `hint`: an
-/// allowed choice, or empty.
+/// Bound: for weights w >= 0 on the time steps that sum to 1, the peak is at least the least weighted usage; weights
+/// climb multiplicatively (**Source**: Plotkin, Shmoys, Tardos 1991). What is left is a MIP where it is small enough.
+/// `hint`: an allowed choice, or empty.
 LeastCap search_least_cap(Run& run, const std::vector<int32_t>& hint);
 
 }  // namespace alpa::solver

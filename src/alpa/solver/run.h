@@ -33,8 +33,8 @@ class Run {
   /// Notes in the statistics that the clock struck.
   bool out_of_time();
 
-  /// Evaluates a choice; keeps it as the run's best where it is allowed, fits and costs less, and as `relaxed` best where
-  /// it is merely allowed.
+  /// Evaluates a choice; keeps it as the run's best where it is allowed, fits and costs less, and as `relaxed` best
+  /// where it is merely allowed.
   void offer(const std::vector<int32_t>& choice, Incumbent* relaxed = nullptr);
 
   const Incumbent& best() const { return best_; }

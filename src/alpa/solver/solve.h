@@ -57,8 +57,8 @@ struct Solution {
   Cost bound = 0;                  ///< No feasible choice costs less.
   double gap = 0;                  ///< (objective - bound) / objective; 0 when both are 0; 1 when not feasible.
   int64_t peak_usage = 0;          ///< Of `choice`, in bytes.
-  /// The smallest usage limit for which a choice is known, in bytes: the peak of the best choice found. Searched for only
-  /// when not feasible; -1 when no allowed choice is known.
+  /// The smallest usage limit for which a choice is known, in bytes: the peak of the best choice found. Searched for
+  /// only when not feasible; -1 when no allowed choice is known.
   int64_t least_cap = -1;
   int64_t least_cap_bound = 0;     ///< No usage limit below this is feasible, in bytes.
   Statistics stats;

@@ -6,6 +6,7 @@
 #include "alpa/solver/brute_force.h"
 #include "alpa/solver/evaluate.h"
 #include "alpa/solver/iopddl.h"
+#include "alpa/solver/transformer_problem.h"
 
 namespace alpa::solver {
 namespace {
@@ -101,6 +102,47 @@ TEST(Solve, KeepsCostsNearTheForbiddenValueApart) {
   EXPECT_TRUE(solution.bound <= least);
   EXPECT_TRUE(solution.objective >= least);
   EXPECT_LT(solution.gap, 1e-12);
+}
+
+TEST(Solve, SolvesATransformerOf96LayersExactly) {
+  const Problem problem = testing::transformer_problem(96, 4, 1);
+  const Solution solution = solve(problem);
+  EXPECT_GT(problem.nodes.size(), 30'000u);
+  EXPECT_TRUE(solution.optimal());
+  EXPECT_FALSE(solution.stats.floating_point_proof);
+}
+
+TEST(Solve, HonoursALimitOnATransformer) {
+  Problem problem = testing::transformer_problem(2, 6, 1);
+  const Solution free = solve(problem);
+  problem.usage_limit = free.peak_usage * 8 / 10;
+  const Solution capped = solve(problem);
+  ASSERT_TRUE(capped.feasible);
+  EXPECT_LE(capped.peak_usage, *problem.usage_limit);
+  EXPECT_TRUE(capped.bound >= free.bound);
+  EXPECT_LT(capped.gap, 0.01);
+}
+
+TEST(Solve, ReportsTheLeastLimitOfATransformer) {
+  Problem problem = testing::transformer_problem(2, 6, 1);
+  problem.usage_limit = 1;
+  const Solution solution = solve(problem);
+  EXPECT_TRUE(solution.proved_infeasible);
+  EXPECT_GT(solution.least_cap, 1);
+  EXPECT_LE(solution.least_cap_bound, solution.least_cap);
+  problem.usage_limit = solution.least_cap;
+  EXPECT_TRUE(solve(problem).feasible);
+}
+
+TEST(Solve, StartsFromAWarmStart) {
+  const Problem problem = random_problem({8, 3, 0.4, 0.1, 50, std::nullopt}, 11);
+  Options options;
+  options.warm_start = solve(problem).choice;
+  options.time_limit_seconds = 0;
+  const Solution solution = solve(problem, options);
+  EXPECT_TRUE(solution.feasible);
+  EXPECT_TRUE(solution.objective == *try_all(problem).objective);
+  EXPECT_TRUE(solution.bound <= solution.objective);
 }
 
 TEST(Solve, GivesTheSameBytesTwice) {

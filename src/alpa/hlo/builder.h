@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "alpa/hlo/attributes.h"
+#include "alpa/hlo/module.h"
+
+namespace alpa::hlo {
+
+/// Builds one computation, instruction by instruction; shapes are given, attributes typed.
+class ComputationBuilder {
+ public:
+  explicit ComputationBuilder(std::string name) { computation_.name = std::move(name); }
+
+  InstructionId parameter(const tensor::Shape& shape, const std::string& op_name = "");
+  InstructionId constant(const tensor::Literal& value);
+  /// A scalar constant.
+  InstructionId scalar(tensor::DType dtype, double value);
+  InstructionId iota(const tensor::Shape& shape, int64_t dim);
+  /// An operation without attributes: elementwise, reshape, tuple, copy, ...
+  InstructionId op(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands);
+  InstructionId compare(const std::string& direction, InstructionId lhs, InstructionId rhs);
+  InstructionId get_tuple_element(InstructionId tuple, int64_t index);
+  InstructionId tuple(std::vector<InstructionId> elements);
+  /// With `dimensions`: broadcast, transpose, concatenate, reverse, sort, ...; `called` for reduce and sort.
+  InstructionId with_dimensions(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
+                                const std::vector<int64_t>& dimensions, std::vector<ComputationId> called = {});
+  InstructionId dot(const tensor::Shape& shape, InstructionId lhs, InstructionId rhs, const DotDims& dims);
+  InstructionId convolution(const tensor::Shape& shape, InstructionId input, InstructionId kernel, const std::vector<WindowDim>& window,
+                            const ConvolutionDims& dims);
+  InstructionId gather(const tensor::Shape& shape, InstructionId table, InstructionId indices, const GatherDims& dims);
+  InstructionId scatter(InstructionId table, InstructionId indices, InstructionId updates, const ScatterDims& dims, ComputationId combiner);
+  InstructionId slice(const tensor::Shape& shape, InstructionId operand, const std::vector<SliceDim>& dims);
+  InstructionId dynamic_slice(const tensor::Shape& shape, std::vector<InstructionId> operands);
+  InstructionId pad(const tensor::Shape& shape, InstructionId operand, InstructionId value, const std::vector<PadDim>& dims);
+  /// reduce-window (called: reducer) and select-and-scatter (called: select, scatter).
+  InstructionId windowed(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands, const std::vector<WindowDim>& window,
+                         std::vector<ComputationId> called);
+  InstructionId rng_bit_generator(const tensor::Shape& shape, InstructionId state);
+  /// while (called: body, condition), conditional (called: branches), call, map.
+  InstructionId calling(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands, std::vector<ComputationId> called);
+  InstructionId custom_call(const tensor::Shape& shape, std::vector<InstructionId> operands, const std::string& target);
+  InstructionId triangular_solve(InstructionId a, InstructionId b);
+  InstructionId cholesky(InstructionId a);
+
+  const tensor::Shape& shape(InstructionId id) const { return computation_[id].shape; }
+  Computation build(InstructionId root) &&;
+
+ private:
+  InstructionId add(Instruction instruction);
+  std::string next_name(Opcode opcode);
+
+  Computation computation_;
+  int64_t parameters_ = 0;
+};
+
+/// Builds a module: callees first, the entry last.
+class ModuleBuilder {
+ public:
+  explicit ModuleBuilder(std::string name) { module_.name = std::move(name); }
+  ComputationId add(Computation computation);
+  /// A reducer: one binary operation of two scalars.
+  ComputationId reducer(Opcode opcode, tensor::DType dtype);
+  /// Adds the entry and hands the module out, names made unique. Errors: as `verify`.
+  Module build(Computation entry) &&;
+
+ private:
+  Module module_;
+};
+
+}  // namespace alpa::hlo

@@ -1,0 +1,115 @@
+#include "inputs.h"
+
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include <fmt/ranges.h>
+
+#include "alpa/base/error.h"
+#include "alpa/base/file.h"
+#include "alpa/tensor/safetensors.h"
+
+namespace alpa::tool {
+namespace {
+
+using compiler::InputMeta;
+using compiler::Role;
+
+constexpr size_t kNamesShown = 4;
+
+/// "a, b, c, d and 7 more"
+std::string list_names(const std::vector<std::string>& names) {
+  const size_t shown = std::min(names.size(), kNamesShown);
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<ptrdiff_t>(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+/// SplitMix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15u;
+    uint64_t mixed = state_;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+    return mixed ^ (mixed >> 31);
+  }
+
+  /// In (0, 1).
+  double uniform() { return (static_cast<double>(next() >> 11) + 0.5) * 0x1p-53; }
+
+  /// Box and Muller's transform.
+  double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform()); }
+
+ private:
+  uint64_t state_;
+};
+
+tensor::Literal synthetic(const InputMeta& input, Random& random) {
+  tensor::Literal literal(input.shape);
+  const bool floating = tensor::is_floating(input.shape.dtype);
+  if (input.zeros || input.role == Role::kOptState || tensor::bit_width(input.shape.dtype) < 8) return literal;
+  if (floating && tensor::bit_width(input.shape.dtype) < 16) return literal;  // zeros: no rounding to 8 bits here
+  const int64_t count = tensor::num_elements(input.shape);
+  for (int64_t index = 0; index < count; ++index) {
+    if (!floating && !tensor::is_complex(input.shape.dtype)) {
+      literal.set(index, static_cast<double>(random.next() >> 63));
+    } else if (input.role == Role::kParams) {
+      literal.set(index, 0.02 * random.normal());
+    } else {
+      literal.set(index, random.uniform() * (input.role == Role::kBatch ? 1.0 : 0.1));
+    }
+  }
+  return literal;
+}
+
+void check_names(const compiler::Program& program, const std::map<std::string, tensor::Literal>& given, const std::string& path) {
+  std::set<std::string> known;
+  std::vector<std::string> missing;
+  std::vector<std::string> unknown;
+  for (const InputMeta& input : program.meta.inputs) {
+    known.insert(input.name);
+    if (!input.zeros && !given.contains(input.name)) missing.push_back(input.name);
+  }
+  for (const compiler::OutputMeta& output : program.meta.outputs) known.insert(output.name);
+  for (const auto& [name, literal] : given) {
+    if (!known.contains(name)) unknown.push_back(name);
+  }
+  require<InvalidArgumentError>(unknown.empty(), "inputs", "{} holds {}, no input of the program{}: take it out, or give the "
+                                "--meta that names the inputs", path, list_names(unknown),
+                                missing.empty() ? "" : "; it lacks " + list_names(missing));
+  require<InvalidArgumentError>(missing.empty(), "inputs", "{} lacks {} of {} inputs: {}; add them by name", path, missing.size(),
+                                program.meta.inputs.size(), list_names(missing));
+}
+
+}  // namespace
+
+std::vector<tensor::Literal> read_inputs(const compiler::Program& program, const std::string& path) {
+  const auto given = tensor::read_safetensors(read_file(path), path);
+  check_names(program, given, path);
+  std::vector<tensor::Literal> result;
+  for (const InputMeta& input : program.meta.inputs) {
+    const auto found = given.find(input.name);
+    if (found == given.end()) {
+      result.emplace_back(input.shape);
+      continue;
+    }
+    require<InvalidArgumentError>(found->second.shape() == input.shape, "inputs", "input {} is {} in {}, the program takes {}",
+                                  input.name, tensor::to_string(found->second.shape()), path, tensor::to_string(input.shape));
+    result.push_back(found->second);
+  }
+  return result;
+}
+
+std::vector<tensor::Literal> synthetic_inputs(const compiler::Program& program, uint64_t seed) {
+  Random random(seed);
+  std::vector<tensor::Literal> result;
+  for (const InputMeta& input : program.meta.inputs) result.push_back(synthetic(input, random));
+  return result;
+}
+
+}  // namespace alpa::tool

@@ -1,0 +1,128 @@
+#include "step_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "alpa/base/file.h"
+#include "alpa/pjrt/read_back.h"
+#include "command.h"
+
+namespace alpa::tool {
+namespace {
+
+constexpr int64_t kMaxDevices = 1 << 20;
+
+template <typename... Args>
+void require_usage(bool condition, fmt::format_string<Args...> text, Args&&... args) {
+  if (!condition) throw UsageError(fmt::format(text, std::forward<Args>(args)...));
+}
+
+/// Runs `load`; an error that does not name the file gets its name in front.
+template <typename Load>
+auto naming(const std::string& path, Load load) {
+  try {
+    return load();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    if (text.find(path) != std::string::npos) throw;
+    throw Error(path + ": " + text);
+  }
+}
+
+compiler::StableHloReader reader_of(ClientSource& client) {
+  return [&client](std::string_view program) { return pjrt::stablehlo_to_hlo(client.get(), program); };
+}
+
+/// Devices of a cluster other than local-cpu are its hosts times its devices a host, if --hosts says how many.
+std::optional<int64_t> devices_of_hosts(const StepOptions& options) {
+  if (options.hosts == 0) return std::nullopt;
+  const int64_t per_host = mesh::load_cluster(options.cluster).devices_per_host;
+  const int64_t devices = options.hosts * per_host;
+  require_usage(devices <= kMaxDevices, "--hosts {}: {} devices are more than 2^20", options.hosts, devices);
+  require_usage(options.devices == 0 || options.devices == devices,
+                "--devices {} is not the {} devices of {} hosts of {}: give one of the two", options.devices, devices,
+                options.hosts, options.cluster);
+  return devices;
+}
+
+void check_method(const StepOptions& options, compiler::Method method, int64_t devices) {
+  if (method != compiler::Method::kNone) return;
+  require_usage(devices == 1, "--method none runs on one device, but {} asks for {}: leave it out",
+                options.mesh.empty() ? "--devices" : "--mesh", devices);
+}
+
+}  // namespace
+
+void add_step_options(CLI::App& app, StepOptions& options) {
+  app.add_option("STEP", options.step,
+                 "The training step: HloModuleProto, HloProto, StableHLO text or portable artifact; plain or .xz")
+      ->required();
+  app.add_option("--meta", options.meta, "meta.json: names and roles of inputs and outputs, the batch dims");
+  app.add_option("--method", options.method, "none: one device; data: batch over all devices; shard: the planner chooses")
+      ->default_str("shard");
+  app.add_option("--mesh", options.mesh, "Logical mesh A, AxB or AxBxC; axes x, y, z. Default: every factorization is tried");
+  app.add_option("--memory-gb", options.memory_gb, "Most memory of a device, in 2^30 bytes. Default: the cluster's")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--constraint", options.constraints,
+                 "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an axis, "
+                 "or (x+y); repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--cluster", options.cluster, "Ready description (see `alpa devices --cluster list`) or a JSON file")
+      ->default_str("local-cpu");
+  app.add_option("--micro-batches", options.micro_batches, "Parts that a batch is run in; this version runs 1")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--plugin", options.plugin, "PJRT plug-in (.so). Default: ALPA_PJRT_PLUGIN, else the installed wheels");
+  app.add_option("--dump-dir", options.dump_dir, "Folder for the program before and after each pass, and plan.json");
+}
+
+mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices) {
+  return name_or_file == "local-cpu" ? mesh::local_cpu(devices) : mesh::load_cluster(name_or_file);
+}
+
+compiler::PlanOptions planner_options(const StepOptions& options) {
+  compiler::PlanOptions result;
+  result.method = parse_option([&] { return compiler::parse_method(options.method); });
+  for (const std::string& text : options.constraints) {
+    result.constraints.push_back(parse_option([&] { return compiler::parse_constraint(text); }));
+  }
+  if (!options.mesh.empty()) result.mesh = parse_option([&] { return mesh::LogicalMesh::parse(options.mesh); });
+  require<UnsupportedError>(options.micro_batches == 1, "micro-batches", "--micro-batches {}: running a batch in parts needs "
+                            "gradient accumulation, which is not in this version; use 1", options.micro_batches);
+  if (options.memory_gb > 0) {
+    require_usage(options.memory_gb < 1e9, "--memory-gb {}: use less than 10^9", options.memory_gb);
+    result.memory_cap_bytes = std::llround(options.memory_gb * static_cast<double>(1 << 30));
+  }
+  const std::optional<int64_t> of_hosts = devices_of_hosts(options);
+  const bool none = result.method == compiler::Method::kNone;
+  result.num_devices = options.devices > 0 ? options.devices
+                       : none && !result.mesh ? 1
+                       : of_hosts             ? *of_hosts
+                       : result.mesh          ? result.mesh->num_devices()
+                                              : 8;
+  check_method(options, result.method, result.num_devices);
+  require_usage(!result.mesh || result.mesh->num_devices() == result.num_devices,
+                "--mesh {} has {} devices, but {} {}: use a mesh whose sizes multiply to that", options.mesh,
+                result.mesh ? result.mesh->num_devices() : 0,
+                options.devices > 0 ? "--devices says" : options.cluster + " has", result.num_devices);
+  if (result.method == compiler::Method::kData && !result.mesh) result.mesh = mesh::LogicalMesh({result.num_devices});
+  result.cluster = cluster_for(options.cluster, result.num_devices);
+  if (options.hosts > 0) {
+    result.cluster.hosts = options.hosts;
+    if (options.cluster == "local-cpu") result.cluster.devices_per_host = std::max<int64_t>(1, result.num_devices / options.hosts);
+  }
+  return result;
+}
+
+compiler::Program load_step(const StepOptions& options, ClientSource& client) {
+  std::optional<compiler::Meta> meta;
+  if (!options.meta.empty()) meta = compiler::parse_meta(read_file(options.meta), options.meta);
+  return naming(options.step, [&] {
+    return compiler::load_program(read_file(options.step), options.step, meta, reader_of(client));
+  });
+}
+
+std::string load_module_bytes(const std::string& path, ClientSource& client) {
+  return naming(path, [&] { return compiler::module_bytes(read_file(path), path, reader_of(client)); });
+}
+
+}  // namespace alpa::tool

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "alpa/compiler/plan_program.h"
+#include "client_source.h"
+
+namespace alpa::tool {
+
+/// Options that `run` and `plan` share: the step and how to plan it.
+struct StepOptions {
+  std::string step;
+  std::string meta;
+  std::string method = "shard";
+  std::string mesh;
+  int64_t devices = 0;  ///< 0: not given.
+  double memory_gb = 0;  ///< 0: not given. Units: 2^30 bytes.
+  std::vector<std::string> constraints;
+  std::string cluster = "local-cpu";
+  int64_t hosts = 0;  ///< 0: not given.
+  int64_t micro_batches = 1;
+  std::string plugin;
+  std::string dump_dir;
+
+  std::optional<std::string> plugin_option() const { return plugin.empty() ? std::nullopt : std::optional(plugin); }
+};
+
+/// Adds them to a subcommand. `hosts` only for `plan`.
+void add_step_options(CLI::App& app, StepOptions& options);
+
+/// The options as the planner wants them; the progress callback is left empty. Nothing is read but a cluster's file.
+/// The device count is: 1 for method none, else --devices, else the mesh's product, else that of the hosts, else 8.
+/// Errors: UsageError for texts that cannot be read and for a mesh that does not fit; InvalidArgumentError for a cluster.
+compiler::PlanOptions planner_options(const StepOptions& options);
+
+/// The description of a cluster for `devices` devices; `local-cpu` is divided among them.
+mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices);
+
+/// Reads the step and its meta.json. Opens the plug-in for StableHLO alone. Errors name the file.
+compiler::Program load_step(const StepOptions& options, ClientSource& client);
+
+/// The serialized HloModuleProto inside a file. Errors name the file.
+std::string load_module_bytes(const std::string& path, ClientSource& client);
+
+}  // namespace alpa::tool
