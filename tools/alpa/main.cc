@@ -60,6 +60,10 @@ int run(int argc, char** argv) {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return root.exit(error);  // --help and --version
+    if (root.get_subcommands().empty()) {
+      const std::string what = argc > 1 && argv[1][0] != '-' ? fmt::format("no command \"{}\"", argv[1]) : error.what();
+      return fail(2, what + ": use run, plan, show, devices or solve; see `alpa --help`");
+    }
     return fail(2, fmt::format("{}; see `{} --help`", error.what(), command_name(root)));
   }
   for (const Command& command : commands) {

@@ -62,7 +62,7 @@ std::string result_json(const RunResult& result, const compiler::Compiled& compi
   json["bound"] = plan.bound_seconds;
   json["gap"] = plan.gap();
   json["plan"] = Json::parse(plan::to_json(plan));
-  return json.dump(1) + "\n";
+  return json.dump() + "\n";
 }
 
 RunResult result_from_json(const std::string& text, const std::string& source) {

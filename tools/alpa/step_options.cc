@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "alpa/base/file.h"
+#include "alpa/hlo/proto_io.h"
 #include "alpa/pjrt/read_back.h"
 #include "command.h"
 
@@ -67,7 +68,7 @@ void add_step_options(CLI::App& app, StepOptions& options) {
                  "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an axis, "
                  "or (x+y); repeatable")
       ->allow_extra_args(false);
-  app.add_option("--cluster", options.cluster, "Ready description (see `alpa devices --cluster list`) or a JSON file")
+  app.add_option("--cluster", options.cluster, "Ready description (`alpa devices --help` lists them) or a JSON file")
       ->default_str("local-cpu");
   app.add_option("--micro-batches", options.micro_batches, "Parts that a batch is run in; this version runs 1")
       ->check(CLI::Range(1, 1 << 20));
@@ -121,8 +122,8 @@ compiler::Program load_step(const StepOptions& options, ClientSource& client) {
   });
 }
 
-std::string load_module_bytes(const std::string& path, ClientSource& client) {
-  return naming(path, [&] { return compiler::module_bytes(read_file(path), path, reader_of(client)); });
+hlo::Module load_module(const std::string& path, ClientSource& client) {
+  return naming(path, [&] { return hlo::read_module(compiler::module_bytes(read_file(path), path, reader_of(client))); });
 }
 
 }  // namespace alpa::tool

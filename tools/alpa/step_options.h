@@ -44,7 +44,7 @@ mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices);
 /// Reads the step and its meta.json. Opens the plug-in for StableHLO alone. Errors name the file.
 compiler::Program load_step(const StepOptions& options, ClientSource& client);
 
-/// The serialized HloModuleProto inside a file. Errors name the file.
-std::string load_module_bytes(const std::string& path, ClientSource& client);
+/// The module that a file holds, as it is there. Errors name the file.
+hlo::Module load_module(const std::string& path, ClientSource& client);
 
 }  // namespace alpa::tool

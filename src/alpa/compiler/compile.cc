@@ -45,7 +45,7 @@ Compiled compile(const Program& program, const plan::Plan& plan, const mesh::Clu
   if (devices == 1) {
     pjrt::Executable executable = pjrt::Executable::compile(client, hlo::write_module(program.module), pjrt::Format::kHlo, options);
     const auto memory = executable.memory_stats();
-    Compiled result{runtime::MeshExecutable(std::move(executable), plan, std::move(feeds)), {}, {}, 0, 0, 0};
+    Compiled result{runtime::MeshExecutable(std::move(executable), plan, std::move(feeds)), {}, {}, {}, 0, 0, 0};
     result.contraction_flops = hlo::contraction_flops(program.module);
     if (memory) result.memory_per_device_bytes = memory->argument_bytes + memory->output_bytes - memory->alias_bytes + memory->temp_bytes;
     result.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -55,8 +55,9 @@ Compiled compile(const Program& program, const plan::Plan& plan, const mesh::Clu
   pjrt::PartitionedCompile compiled = pjrt::compile_and_read_partitioned(client, annotated, options);
   const hlo::Module partitioned = hlo::read_module(compiled.partitioned_module);
   const auto memory = compiled.executable.memory_stats();
-  Compiled result{runtime::MeshExecutable(std::move(compiled.executable), plan, std::move(feeds)), {}, {}, 0, 0, 0};
+  Compiled result{runtime::MeshExecutable(std::move(compiled.executable), plan, std::move(feeds)), {}, {}, {}, 0, 0, 0};
   result.found = hlo::collectives(partitioned);
+  result.sites = communication_sites(partitioned, cost::CollectiveModel(cluster, plan.mesh));
   result.partitioned_module = std::move(compiled.partitioned_module);
   result.contraction_flops = hlo::contraction_flops(partitioned) * devices;
   if (memory) result.memory_per_device_bytes = memory->argument_bytes + memory->output_bytes - memory->alias_bytes + memory->temp_bytes;

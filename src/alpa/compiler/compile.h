@@ -2,7 +2,9 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
+#include "alpa/compiler/communication.h"
 #include "alpa/compiler/program.h"
 #include "alpa/hlo/collectives.h"
 #include "alpa/mesh/cluster.h"
@@ -16,6 +18,7 @@ namespace alpa::compiler {
 struct Compiled {
   runtime::MeshExecutable executable;
   std::map<std::string, hlo::CollectiveTotal> found;  ///< Collectives of the partitioned program.
+  std::vector<CommunicationSite> sites;               ///< The same, one by one.
   std::string partitioned_module;                     ///< Serialized HloModuleProto; empty on one device.
   int64_t contraction_flops = 0;                      ///< Of dots and convolutions, summed over devices.
   int64_t memory_per_device_bytes = 0;                ///< argument + output - alias + temp.

@@ -19,22 +19,39 @@ std::vector<planner::Feed> feeds_of(const Meta& meta) {
   return feeds;
 }
 
-// Batch inputs over all axes, the others replicated.
-std::vector<std::optional<ShardingSpec>> data_pins(const Meta& meta, const mesh::LogicalMesh& mesh) {
-  std::vector<std::optional<ShardingSpec>> pins;
+// Batch inputs over all axes, the others whole: data parallelism. Empty if the batch does not divide.
+std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(const Meta& meta, const mesh::LogicalMesh& mesh) {
+  std::vector<std::optional<ShardingSpec>> specs;
   for (const InputMeta& input : meta.inputs) {
     ShardingSpec spec = ShardingSpec::replicated(input.shape.rank());
-    if (input.batch_dim) {
-      for (int axis = 0; axis < mesh.num_axes(); ++axis) {
-        if (mesh.size(axis) > 1) spec.dims[static_cast<size_t>(*input.batch_dim)].push_back(axis);
-      }
-      require<InvalidArgumentError>(sharding::divides(spec, input.shape, mesh), "plan", "--method data: the batch of input {} is {}, no "
-                                    "multiple of {} devices; use --method shard or fewer devices", input.name,
-                                    input.shape.dims[static_cast<size_t>(*input.batch_dim)], mesh.num_devices());
+    for (int axis = 0; input.batch_dim && axis < mesh.num_axes(); ++axis) {
+      if (mesh.size(axis) > 1) spec.dims[static_cast<size_t>(*input.batch_dim)].push_back(axis);
     }
-    pins.push_back(std::move(spec));
+    if (!sharding::divides(spec, input.shape, mesh)) return std::nullopt;
+    specs.push_back(std::move(spec));
   }
-  return pins;
+  return specs;
+}
+
+[[noreturn]] void raise_batch_does_not_divide(const Meta& meta, const mesh::LogicalMesh& mesh) {
+  for (const InputMeta& input : meta.inputs) {
+    if (!input.batch_dim || input.shape.dims[static_cast<size_t>(*input.batch_dim)] % mesh.num_devices() == 0) continue;
+    raise<InvalidArgumentError>("plan", "--method data: the batch of input {} is {}, no multiple of {} devices; use --method shard or fewer "
+                                "devices", input.name, input.shape.dims[static_cast<size_t>(*input.batch_dim)], mesh.num_devices());
+  }
+  raise<InternalError>("plan", "the batch divides and does not divide");
+}
+
+ShardingSpec constrained_spec(const Constraint& constraint, const InputMeta& input, const mesh::LogicalMesh& mesh) {
+  try {
+    ShardingSpec spec = sharding::parse_spec(constraint.spec, mesh, input.shape.rank());
+    require<InvalidArgumentError>(sharding::divides(spec, input.shape, mesh), "sharding", "{} does not divide into {} parts evenly",
+                                  tensor::to_string(input.shape), sharding::num_shards(spec, mesh));
+    return spec;
+  } catch (const InvalidArgumentError& error) {
+    raise<InvalidArgumentError>("plan", "--constraint '{}={}' does not fit input {} on mesh {}: {}", constraint.pattern, constraint.spec,
+                                input.name, mesh.to_string(), error.what());
+  }
 }
 
 std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
@@ -44,7 +61,7 @@ std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const
     for (size_t k = 0; k < meta.inputs.size(); ++k) {
       if (!glob_match(constraint.pattern, meta.inputs[k].name)) continue;
       matched = true;
-      pins[k] = sharding::parse_spec(constraint.spec, mesh, meta.inputs[k].shape.rank());
+      pins[k] = constrained_spec(constraint, meta.inputs[k], mesh);
     }
     require<InvalidArgumentError>(matched, "plan", "--constraint '{}={}' matches no input", constraint.pattern, constraint.spec);
   }
@@ -54,10 +71,11 @@ std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const
 plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
   const cost::CollectiveModel collectives(options.cluster, mesh);
   auto pins = constraint_pins(program.meta, options, mesh);
+  const auto data_parallel = data_parallel_inputs(program.meta, mesh);
   if (options.method == Method::kData) {
-    const auto fixed = data_pins(program.meta, mesh);
+    if (!data_parallel) raise_batch_does_not_divide(program.meta, mesh);
     for (size_t k = 0; k < pins.size(); ++k) {
-      if (!pins[k]) pins[k] = fixed[k];
+      if (!pins[k]) pins[k] = (*data_parallel)[k];
     }
   }
   solver::Options solver;
@@ -71,7 +89,10 @@ plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, cons
                                 .memory_cap_bytes = options.memory_cap_bytes
                                                         ? options.memory_cap_bytes
                                                         : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
+                                .search = options.method == Method::kShard ? planner::Search::kOptimize : planner::Search::kPropagate,
+                                .start_inputs = {},
                                 .solver = solver};
+  if (data_parallel && options.constraints.empty()) request.start_inputs = *data_parallel;
   const planner::Assignment assignment = planner::plan_intra(request);
   plan::Plan plan;
   plan.mesh = mesh;
@@ -154,6 +175,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   }
   std::optional<plan::Plan> best;
   std::optional<InfeasibleError> infeasible;
+  std::optional<InvalidArgumentError> misfit;  // a constraint that names an axis which this mesh lacks, for instance
   for (const mesh::LogicalMesh& mesh : meshes) {
     if (options.progress) options.progress("planning on mesh " + mesh.to_string(), elapsed());
     try {
@@ -161,9 +183,12 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
       if (!best || plan.objective_seconds < best->objective_seconds) best = std::move(plan);
     } catch (const InfeasibleError& error) {
       if (!infeasible) infeasible = error;
+    } catch (const InvalidArgumentError& error) {
+      misfit = error;
     }
   }
-  if (!best) throw *infeasible;
+  if (!best && infeasible) throw *infeasible;
+  if (!best) throw *misfit;
   best->program_hash = program.hash;
   best->cluster = options.cluster.name;
   best->method = name(options.method);

@@ -46,6 +46,22 @@ Instruction clone(const Instruction& instruction, std::string name, std::vector<
   return copy;
 }
 
+void set_groups(Instruction& instruction, int64_t feature_groups, int64_t batch_groups) {
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) {
+    proto.set_feature_group_count(feature_groups);
+    proto.set_batch_group_count(batch_groups);
+  });
+}
+
+Instruction make_custom_call(const std::string& target, std::string name, tensor::Shape shape, std::vector<InstructionId> operands) {
+  Instruction instruction = make_instruction(Opcode::kCustomCall, std::move(name), std::move(shape), std::move(operands));
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) {
+    proto.set_custom_call_target(target);
+    proto.set_custom_call_api_version(1);
+  });
+  return instruction;
+}
+
 void set_tuple_index(Instruction& instruction, int64_t index) {
   change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.set_tuple_index(index); });
 }

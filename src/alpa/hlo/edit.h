@@ -19,6 +19,12 @@ Instruction make_instruction(Opcode opcode, std::string name, tensor::Shape shap
 /// The same operation for other operands: a copy of the attributes, without the id.
 Instruction clone(const Instruction& instruction, std::string name, std::vector<InstructionId> operands);
 
+/// Of a convolution.
+void set_groups(Instruction& instruction, int64_t feature_groups, int64_t batch_groups);
+
+/// A call of a target of the partitioner's own, "SPMDFullToShardShape" for instance.
+Instruction make_custom_call(const std::string& target, std::string name, tensor::Shape shape, std::vector<InstructionId> operands);
+
 void set_tuple_index(Instruction& instruction, int64_t index);
 void set_op_name(Instruction& instruction, const std::string& op_name);
 

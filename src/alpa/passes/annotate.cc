@@ -202,7 +202,42 @@ class ComputationAnnotator {
                                        instruction.name));
       leaf += count;
     }
+    if (partitioned_by_hand(instruction)) return define(by_hand(std::move(copy), wanted, specs.at(0)), instruction.shape, results);
     define(append(std::move(copy), specs), instruction.shape, results);
+  }
+
+  // The partitioner gathers both sides of a grouped convolution, however they are divided. Each device computes its part
+  // of the groups and of the batch instead, between the partitioner's own borders of hand-made partitioning.
+  static bool partitioned_by_hand(const Instruction& instruction) {
+    if (instruction.opcode != Opcode::kConvolution) return false;
+    const hlo::ConvolutionDims dims = hlo::convolution_dims(instruction);
+    return dims.feature_groups > 1 || dims.batch_groups > 1;
+  }
+
+  InstructionId append_manual(Instruction instruction) {
+    OpSharding manual;
+    manual.type = OpSharding::Type::kManual;
+    hlo::set_sharding(instruction, manual);
+    new_.instructions.push_back(std::move(instruction));
+    return new_.size() - 1;
+  }
+
+  InstructionId by_hand(Instruction convolution, const Specs& wanted, const ShardingSpec& result) {
+    const mesh::LogicalMesh& mesh = context_.plan.mesh;
+    const std::string name = convolution.name;
+    const tensor::Shape whole = convolution.shape;
+    for (size_t k = 0; k < convolution.operands.size(); ++k) {
+      InstructionId& operand = convolution.operands[k];
+      operand = append_manual(hlo::make_custom_call("SPMDFullToShardShape", fresh_name(name, "shard"),
+                                                    sharding::local_shape(new_[operand].shape, wanted[k], mesh), {operand}));
+    }
+    const hlo::ConvolutionDims dims = hlo::convolution_dims(convolution);
+    const int64_t parts = sharding::num_shards(wanted[1].dims[static_cast<size_t>(dims.kernel_output_feature)], mesh);
+    hlo::set_groups(convolution, dims.feature_groups > 1 ? dims.feature_groups / parts : 1, dims.batch_groups > 1 ? dims.batch_groups / parts : 1);
+    convolution.shape = sharding::local_shape(whole, result, mesh);
+    convolution.name = fresh_name(name, "local");
+    const InstructionId local = append_manual(std::move(convolution));
+    return append(hlo::make_custom_call("SPMDShardToFullShape", name, whole, {local}), {result});
   }
 
   void loop(InstructionId at) {

@@ -34,7 +34,9 @@ double CappedDual::evaluate_prices(int sweeps) {
   Cost value = 0;
   for (int k = 0; k < sweeps; ++k) value = dual_.sweep() - rebate;
   for (int32_t i = 0; i < mrf_.size(); ++i) {
-    for (size_t s = 0; s < forced_[i].size(); ++s) forced_[i][s] = std::max(forced_[i][s], dual_.forced()[i][s] - rebate);
+    for (size_t s = 0; s < forced_[i].size(); ++s) {
+      forced_[i][s] = std::max(forced_[i][s], dual_.forced()[i][s] - rebate);
+    }
   }
   usage_ = usage_of(rows_, dual_.decoded());
   if (!known_ || value > best_) {

@@ -130,7 +130,8 @@ bool CappedLocal::try_block(Cost allowance) {
       }
       for (double& p : price) p *= 0.6;
     } else {
-      for (int32_t r : peak_rows(usage, limit_)) price[r] = std::max(price[r], mean + 1e-12) * (1.3 + 0.6 * double(attempt));
+      const double raise = 1.3 + 0.6 * double(attempt);
+      for (int32_t r : peak_rows(usage, limit_)) price[r] = std::max(price[r], mean + 1e-12) * raise;
     }
   }
   return changed;

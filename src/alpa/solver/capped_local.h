@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "alpa/solver/block_search.h"
@@ -19,7 +20,8 @@ class CappedLocal {
   void set_guide(const std::vector<std::vector<int64_t>>* reduced, const std::vector<double>& price);
 
   /// Hears of each labelling that is allowed, fits and costs less than those before. False: stop.
-  void set_listener(std::function<bool(const std::vector<int32_t>&, Cost)> listener) { listener_ = std::move(listener); }
+  using Listener = std::function<bool(const std::vector<int32_t>&, Cost)>;
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
 
   void start(const std::vector<int32_t>& labels);
 
@@ -55,7 +57,7 @@ class CappedLocal {
   Cost best_cost_ = 0;
   bool known_ = false;
   bool stopped_ = false;
-  std::function<bool(const std::vector<int32_t>&, Cost)> listener_;
+  Listener listener_;
 };
 
 }  // namespace alpa::solver

@@ -13,7 +13,7 @@
 namespace alpa::solver {
 namespace {
 
-constexpr int64_t kQuickWork = 300'000'000;
+constexpr int64_t kQuickWork = 50'000'000;
 
 class FreeSearch {
  public:
@@ -129,7 +129,8 @@ class FreeSearch {
     const int64_t batch = 50 + mrf.size() / 20;
     MrfCost last = cost_of(mrf, labels);
     int idle = 0;
-    for (int k = 0; k < 20 && idle < 3 && !run_.out_of_time(); ++k) {
+    const int batches = round == 0 ? 12 : 5;
+    for (int k = 0; k < batches && idle < 2 && !run_.out_of_time(); ++k) {
       const MrfCost now = improve_by_blocks(mrf, search, labels, batch);
       idle = now.forbidden < last.forbidden || now.cost < last.cost ? 0 : idle + 1;
       last = now;

@@ -96,7 +96,9 @@ class LeastCapSearch {
   static int price_bits(const MemoryRows& rows) {
     double total = 1;
     for (const auto& spans : rows.spans) {
-      for (const MemoryRows::Span& span : spans) total += double(*std::max_element(span.usage.begin(), span.usage.end()));
+      for (const MemoryRows::Span& span : spans) {
+        total += double(*std::max_element(span.usage.begin(), span.usage.end()));
+      }
     }
     return static_cast<int>(std::clamp(55 - std::log2(total), 0.0, double(kMostBits)));
   }

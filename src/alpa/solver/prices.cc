@@ -21,7 +21,9 @@ void Prices::set(const std::vector<double>& price, int bits) {
   for (double p : price) sum += p;
   int64_t bytes = std::max<int64_t>(limit_, 1);
   for (const auto& spans : rows_.spans) {
-    for (const MemoryRows::Span& span : spans) bytes = std::max(bytes, *std::max_element(span.usage.begin(), span.usage.end()));
+    for (const MemoryRows::Span& span : spans) {
+      bytes = std::max(bytes, *std::max_element(span.usage.begin(), span.usage.end()));
+    }
   }
   const double used = std::log2(sum) + std::log2(double(bytes)) + bits;
   fraction_ = static_cast<int>(std::clamp(kMostBits - used, 0.0, double(kMostFraction)));

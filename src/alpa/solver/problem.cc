@@ -10,7 +10,7 @@ constexpr const char* kPlace = "solver";
 void check_nodes(const Problem& problem) {
   for (size_t i = 0; i < problem.nodes.size(); ++i) {
     const Node& node = problem.nodes[i];
-    require<InvalidArgumentError>(!node.costs.empty(), kPlace, "node {} has no strategy: give each node at least one", i);
+    require<InvalidArgumentError>(!node.costs.empty(), kPlace, "node {} has no strategy: give it one", i);
     require<InvalidArgumentError>(node.costs.size() == node.usages.size(), kPlace,
                                   "node {} has {} costs and {} usages: give one of each per strategy", i,
                                   node.costs.size(), node.usages.size());

@@ -31,7 +31,7 @@ struct Options {
   int64_t branch_nodes = 20'000;     ///< Nodes of one branch and bound.
   int64_t mip_entries = 120'000;     ///< Largest sum of table entries for which a MIP is tried.
   uint64_t seed = 1;                 ///< Of the local search.
-  std::optional<std::vector<int32_t>> warm_start;  ///< A choice to start from; ignored where it is forbidden or too big.
+  std::optional<std::vector<int32_t>> warm_start;  ///< A choice to start from; ignored where it is not feasible.
   std::function<void(const Progress&)> progress;
 };
 
@@ -52,7 +52,7 @@ struct Statistics {
 struct Solution {
   bool feasible = false;           ///< `choice` is allowed and fits.
   bool proved_infeasible = false;  ///< No choice is allowed and fits.
-  std::vector<int32_t> choice;     ///< One strategy a node; when not feasible the choice of least peak, if one is known.
+  std::vector<int32_t> choice;     ///< One strategy a node; when not feasible that of the least peak known, or empty.
   Cost objective = 0;              ///< Of `choice`, as `evaluate` says.
   Cost bound = 0;                  ///< No feasible choice costs less.
   double gap = 0;                  ///< (objective - bound) / objective; 0 when both are 0; 1 when not feasible.

@@ -46,8 +46,20 @@ class TransformerBuilder {
 
   std::vector<int64_t> reshard_costs() {
     std::vector<int64_t> costs;
+    // A strategy leaves and wants one of few specs; spec 0 is "replicated", from which every other is a free slice.
+    const int64_t bytes_cost = 5000 + below(300'000);
+    const int64_t specs = 6;
+    std::vector<int64_t> left, wanted;
+    for (int s = 0; s < strategies_; ++s) {
+      left.push_back(s % specs);
+      wanted.push_back((s + s / specs) % specs);
+    }
     for (int r = 0; r < strategies_; ++r) {
-      for (int c = 0; c < strategies_; ++c) costs.push_back(below(3) == 0 ? 0 : 5000 + below(300'000));
+      for (int c = 0; c < strategies_; ++c) {
+        const bool gather = wanted[c] == 0;
+        const bool free = left[r] == wanted[c] || left[r] == 0;
+        costs.push_back(free ? 0 : gather ? bytes_cost : bytes_cost / (2 + (left[r] + wanted[c]) % 3));
+      }
     }
     return costs;
   }

@@ -2,6 +2,8 @@
 
 #include "alpa/base/error.h"
 #include "alpa/planner/intra/problem_builder.h"
+#include "alpa/planner/intra/propagate.h"
+#include "alpa/solver/evaluate.h"
 
 namespace alpa::planner {
 namespace {
@@ -22,12 +24,35 @@ double gib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
                          gib(solution.least_cap_bound));
 }
 
+// What follows from the placements of the inputs is the whole answer.
+solver::Solution follow_inputs(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
+  solver::Solution solution;
+  solution.choice = propagate(request, built, reshard);
+  const solver::Evaluation evaluation = solver::evaluate(built.problem, solution.choice);
+  ALPA_CHECK(!evaluation.forbidden);
+  solution.feasible = evaluation.feasible();
+  solution.proved_infeasible = !solution.feasible;
+  solution.objective = solution.bound = evaluation.objective;
+  solution.peak_usage = solution.least_cap = solution.least_cap_bound = static_cast<int64_t>(evaluation.peak_usage);
+  return solution;
+}
+
+solver::Solution optimize(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
+  solver::Options options = request.solver;
+  if (!request.start_inputs.empty()) {
+    IntraRequest start = request;
+    start.pinned_inputs = request.start_inputs;
+    options.warm_start = propagate(start, built, reshard);
+  }
+  return solver::solve(built.problem, options);
+}
+
 }  // namespace
 
 Assignment plan_intra(const IntraRequest& request) {
   cost::ReshardModel reshard(request.collectives);
   IntraProblem built = build_problem(request, reshard);
-  const solver::Solution solution = solver::solve(built.problem, request.solver);
+  const solver::Solution solution = request.search == Search::kPropagate ? follow_inputs(request, built, reshard) : optimize(request, built, reshard);
   if (!solution.feasible) raise_infeasible(request, solution);
   Assignment result;
   result.tables = std::move(built.tables);

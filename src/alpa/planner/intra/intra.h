@@ -21,6 +21,11 @@ struct Feed {
   int input = 0;
 };
 
+enum class Search {
+  kOptimize,   ///< Minimise.
+  kPropagate,  ///< Take what follows from the placements of the inputs: data parallelism if only the batch is divided.
+};
+
 /// What the intra-operator planner is asked: placements of all values of a program on one mesh.
 struct IntraRequest {
   const hlo::Module& module;  ///< Calls inlined.
@@ -29,6 +34,9 @@ struct IntraRequest {
   std::vector<std::optional<sharding::ShardingSpec>> pinned_inputs;  ///< One an input, or empty.
   std::vector<Feed> feeds;
   std::optional<int64_t> memory_cap_bytes;
+  Search search = Search::kOptimize;
+  /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.
+  std::vector<std::optional<sharding::ShardingSpec>> start_inputs;
   solver::Options solver;
 };
 

@@ -29,6 +29,7 @@ class ProblemBuilder {
   IntraProblem run() {
     add_nodes();
     find_depths();
+    result_.followed.assign(graph_.nodes.size(), -1);
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       if (!generator(id)) add_operand_edges(id);
     }
@@ -129,7 +130,7 @@ class ProblemBuilder {
   }
 
   void add_operand_edges(NodeId id) {
-    const int followed = followed_operand(id);
+    const int followed = result_.followed[static_cast<size_t>(id)] = followed_operand(id);
     for (size_t k = 0; k < node(id).operands.size(); ++k) {
       const hlo::Value& operand = value(node(id).operands[k]);
       if (generator(operand.producer) || operand.shape.rank() == 0) continue;

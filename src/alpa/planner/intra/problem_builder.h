@@ -14,6 +14,7 @@ struct IntraProblem {
   solver::Problem problem;
   std::vector<std::shared_ptr<const StrategyTable>> tables;  ///< By graph node; null for generators.
   std::vector<int32_t> node_of;                              ///< By graph node: the problem's node, or -1.
+  std::vector<int> followed;                                 ///< By graph node: the operand whose placement it takes, or -1.
 };
 
 /// An elementwise operation takes the placement of the operand that was computed last (the deepest), if that is itself

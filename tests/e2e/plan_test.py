@@ -1,0 +1,117 @@
+"""`alpa plan`, `show`, `devices` and `solve`."""
+
+import json
+import re
+
+from command import DATA, MLP, MODELS, CommandTest, alpa, step_of
+
+
+class Plans(CommandTest):
+    def plan(self, *arguments):
+        path = self.folder / "plan.json"
+        result = self.succeed("plan", *arguments, "--json", path)
+        self.assertEqual(result.stderr, "")
+        return path.read_text()
+
+    def test_same_input_same_bytes(self):
+        first, second = (re.sub(r'"planning_seconds":[^,]*,', "", self.plan(*step_of("mlp"))) for _ in range(2))
+        self.assertEqual(first, second)
+
+    def test_stablehlo_gives_the_plan_of_hlo(self):
+        for model in ("mlp", "dlrm", "gpt_scan"):
+            plans = [json.loads(self.plan(*step_of(model, form), "--mesh", "2x4")) for form in ("hlo.pb", "mlir")]
+            for plan in plans:  # the file, the clock, and the names of instructions differ
+                for field in ("program_hash", "planning_seconds", "ops", "operands"):
+                    del plan[field]
+            self.assertEqual(plans[0], plans[1], model)
+
+    def test_needs_no_plugin(self):
+        self.succeed("plan", *step_of("mlp"), "--mesh", "8", ALPA_PJRT_PLUGIN="/nowhere/plugin.so")
+
+    def test_devices_are_those_of_the_cluster(self):
+        for options, mesh in ((["--cluster", "h100-dgx"], 8), (["--cluster", "p3.16xlarge", "--hosts", "2"], 16), ([], 8),
+                              (["--mesh", "2x2"], 4), (["--method", "none"], 1)):
+            plan = json.loads(self.plan(*step_of("mlp"), *options))
+            product = 1
+            for size in plan["mesh"].split("x"):
+                product *= int(size)
+            self.assertEqual(product, mesh, options)
+
+    def test_description_to_copy_and_edit(self):
+        printed = json.loads(self.succeed("devices", "--cluster", "a100-dgx").stdout)
+        printed["name"], printed["devices_per_host"] = "mine", 4
+        cluster = self.write("mine.json", json.dumps(printed))
+        plan = json.loads(self.plan(*step_of("mlp"), "--cluster", cluster))
+        self.assertEqual(plan["cluster"], "mine")
+        self.assertIn(plan["mesh"], ("4", "2x2"))
+
+    def test_constraints(self):
+        plan = json.loads(self.plan(*step_of("mlp"), "--mesh", "2x4", "--constraint", "params.*1.kernel=((x+y),None)",
+                                    "--constraint", "batch.x=(x,None)"))
+        specs = {one["name"]: one["spec"] for one in plan["inputs"]}
+        self.assertEqual(specs["params.fc1.kernel"], [["x", "y"], None])
+        self.assertEqual(specs["batch.x"], [["x"], None])
+
+    def test_meshes_that_a_constraint_does_not_fit_are_left_out(self):
+        plan = json.loads(self.plan(*step_of("mlp"), "--constraint", "params.fc1.kernel=(None,y)"))
+        self.assertEqual({one["name"]: one["spec"] for one in plan["inputs"]}["params.fc1.kernel"], [None, ["y"]])
+
+    def test_memory_cap_holds(self):
+        free = json.loads(self.plan(*step_of("mlp"), "--mesh", "8"))["predicted_memory_per_device_bytes"]
+        cap = int(free * 0.98)
+        tight = json.loads(self.plan(*step_of("mlp"), "--mesh", "8", "--memory-gb", cap / 2**30))
+        self.assertLessEqual(tight["predicted_memory_per_device_bytes"], cap)
+
+
+class Shows(CommandTest):
+    def test_text(self):
+        text = self.succeed("show", MLP / "train_step.hlo.pb.xz").stdout
+        for part in ("jit_train_step", "f32[32,64]", "dot("):
+            self.assertIn(part, text)
+
+    def test_stats(self):
+        text = self.succeed("show", MODELS / "gpt_scan" / "train_step.mlir.xz", "--stats").stdout
+        self.assertRegex(text, r"while\.\d+ .*\b4\b")  # trip counts
+        for part in ("FLOPs", "parameters", "dot", "instructions"):
+            self.assertIn(part, text)
+
+    def test_devices(self):
+        text = self.succeed("devices", "--devices", "4").stdout
+        self.assertRegex(text, r"PJRT API +0\.\d+")
+        self.assertEqual(len(re.findall(r"^ +\d +cpu", text, re.M)), 4)
+
+    def test_help_and_version(self):
+        for command in ([], ["run"], ["plan"], ["show"], ["devices"], ["solve"]):
+            self.assertIn("Examples:", self.succeed(*command, "--help").stdout)
+            self.assertRegex(self.succeed(*command, "--version").stdout, r"^alpa \d+\.\d+")
+
+
+class Solves(CommandTest):
+    def test_optimum(self):
+        out = self.folder / "out.json"
+        self.succeed("solve", DATA / "iopddl" / "example.json", "--json", out)
+        answer = json.loads(out.read_text())
+        self.assertTrue(answer["feasible"])
+        self.assertEqual(answer["objective"], answer["bound"])
+        self.assertEqual(len(answer["solution"]), 5)
+        self.assertIsInstance(answer["log"], list)
+
+    def test_infeasible_is_an_answer(self):
+        instance = json.loads((DATA / "iopddl" / "example.json").read_text())
+        instance["problem"]["usage_limit"] = 1
+        out = self.folder / "out.json"
+        result = alpa("solve", self.write("tight.json", json.dumps(instance)), "--out", out)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^alpa: .*tight\.json.*proved infeasible.*usage_limit")
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        answer = json.loads(out.read_text())
+        self.assertEqual((answer["feasible"], answer["proved_infeasible"]), (False, True))
+        self.assertGreater(answer["least_cap"], 1)
+
+    def test_big_numbers_are_exact(self):
+        big = 2**53 + 1
+        instance = {"problem": {"nodes": {"intervals": [[0, 1]], "costs": [[big]], "usages": [[1]]},
+                                "edges": {"nodes": [], "costs": []}}}
+        out = self.folder / "out.json"
+        self.succeed("solve", self.write("big.json", json.dumps(instance)), "--json", out)
+        self.assertEqual(json.loads(out.read_text())["objective"], str(big))

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include "alpa/compiler/plan_program.h"
+#include "command.h"
+#include "dump.h"
+#include "format.h"
+#include "output_files.h"
+#include "progress.h"
+#include "report.h"
+#include "step_options.h"
+
+namespace alpa::tool {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  alpa plan step.hlo.pb.xz --meta meta.json --cluster p3.16xlarge --mesh 2x4 --json plan.json\n"
+    "  alpa plan step.hlo.pb --cluster h100-dgx --hosts 8 --memory-gb 70\n"
+    "  alpa plan step.hlo.pb --mesh 8 --method data\n"
+    "\n"
+    "No device is needed; StableHLO needs a plug-in to read it. `alpa run --plan plan.json` runs what --json wrote.";
+
+int run(StepOptions options, const std::string& json) {
+  if (options.hosts == 0 && options.cluster != "local-cpu") options.hosts = mesh::load_cluster(options.cluster).hosts;
+  compiler::PlanOptions planner = planner_options(options);
+  check_writable(json);
+  Progress progress;
+  progress.show("reading " + options.step);
+  ClientSource client(options.plugin_option(), 1);
+  const compiler::Program program = load_step(options, client);
+  planner.progress = [&](const std::string& what, double seconds) { progress.show(fmt::format("{} ({})", what, format_seconds(seconds))); };
+  const plan::Plan plan = compiler::plan_program(program, planner);
+  progress.clear();
+  Dump(options.dump_dir).plan(program, plan, planner.cluster);
+  if (!json.empty()) write_all({{json, plan::to_json(plan)}});
+  fmt::print("{}\n{}{}\n", plan_head(plan), placement_tables(plan, program.meta), communication_table(plan, nullptr));
+  const double gib = static_cast<double>(planner.memory_cap_bytes.value_or(static_cast<int64_t>(planner.cluster.device.memory_bytes)));
+  fmt::print("Memory of a device: {} predicted, of {}\n", format_bytes(static_cast<double>(plan.predicted_memory_per_device_bytes)),
+             format_bytes(gib));
+  return 0;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("plan", "Plans a training step for a described cluster; needs no device");
+  auto options = std::make_shared<StepOptions>();
+  auto json = std::make_shared<std::string>();
+  app->footer(kExamples);
+  add_step_options(*app, *options);
+  app->add_option("--hosts", options->hosts, "Hosts of the cluster. Default: as described")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  app->add_option("--json", *json, "Writes the plan");
+  return {app, [options, json] { return run(*options, *json); }};
+}
+
+}  // namespace alpa::tool
