@@ -42,7 +42,8 @@ class BadPrograms(CommandTest):
         self.refuse_program("opcode.pb", module, "multiplx")
 
     def test_hlo_text(self):
-        self.refuse_program("step.txt", "HloModule step\n\nENTRY main { ROOT x = f32[] parameter(0) }\n", "HLO text", "proto")
+        text = "HloModule step\n\nENTRY main { ROOT x = f32[] parameter(0) }\n"
+        self.refuse_program("step.txt", text, "HLO text", "proto")
 
     def test_meta_of_another_program(self):
         other = MLP.parent / "gpt" / "meta.json"
@@ -67,6 +68,9 @@ class BadCommandLines(CommandTest):
         self.refuse_line("run", "step.pb", "--memory-gb", "-1", says=["--memory-gb"])
         self.refuse_line("plan", "step.pb", "--devices", "8", says=["--devices"])
         self.refuse_line("solve", says=["INSTANCE"])
+        self.refuse_line("run", "step.pb", "--plan", "p.json", "--constraint", "*=(x)", says=["--plan", "--constraint"])
+        same = self.folder / "same"
+        self.refuse_line("run", *step_of("mlp"), "--out", same, "--save", same, says=["--out", "--save"])
 
     def test_mesh_text(self):
         for mesh in ("2y", "0x8", "2x2x2x2", "x", "-1", "99999999999999999999"):
@@ -80,7 +84,8 @@ class BadCommandLines(CommandTest):
 
     def test_mesh_that_does_not_fit(self):
         self.refuse_line("run", *step_of("mlp"), "--mesh", "2x4", "--devices", "4", says=["2x4", "8", "4"])
-        self.refuse_line("plan", *step_of("mlp"), "--mesh", "2x2", "--cluster", "p3.16xlarge", says=["2x2", "p3.16xlarge", "8"])
+        self.refuse_line("plan", *step_of("mlp"), "--mesh", "2x2", "--cluster", "p3.16xlarge",
+                         says=["2x2", "p3.16xlarge", "8"])
         self.refuse_line("run", *step_of("mlp"), "--method", "none", "--mesh", "8", says=["none", "one device"])
         self.refuse_line("run", *step_of("mlp"), "--mesh", "4096", says=["4096", "alpa plan"])
 
@@ -105,7 +110,8 @@ class BadPlans(CommandTest):
 
     def test_memory_cap_too_low(self):
         for command in ("run", "plan"):
-            self.refuse(command, *step_of("mlp"), "--mesh", "8", "--memory-gb", "0.00001", says=["least memory", "--memory-gb"])
+            self.refuse(command, *step_of("mlp"), "--mesh", "8", "--memory-gb", "0.00001",
+                        says=["least memory", "--memory-gb"])
 
     def test_cluster(self):
         self.refuse("devices", "--cluster", "cray-1", says=["cray-1", "h100-dgx", "local-cpu"])
@@ -119,7 +125,8 @@ class BadPlans(CommandTest):
         out = ["--out", self.folder / "r.json"]
         self.refuse("run", *step_of("dlrm"), "--plan", plan, *out, says=["plan.json", "fnv1a64:", "plan it again"])
         self.refuse("run", *step_of("mlp"), "--plan", plan, "--mesh", "4", *out, says=["2x2", "--mesh says 4"])
-        self.refuse("run", *step_of("mlp"), "--plan", plan, "--devices", "8", *out, says=["4 devices", "--devices says 8"])
+        self.refuse("run", *step_of("mlp"), "--plan", plan, "--devices", "8", *out,
+                    says=["4 devices", "--devices says 8"])
         self.refuse("run", *step_of("mlp"), "--plan", plan, "--method", "data", *out, says=["shard", "data"])
         cut = self.write("cut.json", plan.read_bytes()[:-50])
         self.refuse("run", *step_of("mlp"), "--plan", cut, *out, says=["cut.json", "JSON"])
@@ -161,15 +168,17 @@ class BadInputs(CommandTest):
 
     def test_damaged_file(self):
         good = (MLP / "inputs.safetensors").read_bytes()
-        for name, content in {"cut.st": good[:-4], "head.st": good[:100], "tiny.st": b"abc",
-                              "huge.st": struct.pack("<Q", 1 << 62) + b"{}", "text.st": struct.pack("<Q", 4) + b"junk"}.items():
+        damaged = {"cut.st": good[:-4], "head.st": good[:100], "tiny.st": b"abc",
+                   "huge.st": struct.pack("<Q", 1 << 62) + b"{}", "text.st": struct.pack("<Q", 4) + b"junk"}
+        for name, content in damaged.items():
             self.refuse("run", *step_of("mlp"), "--inputs", self.write(name, content), says=[name])
 
 
 class BadPlugins(CommandTest):
     def refuse_plugin(self, path, *says, **variables):
         option = ["--plugin", path] if path else []
-        self.refuse("run", *step_of("mlp"), "--mesh", "2", "--out", self.folder / "r.json", *option, says=says, **variables)
+        out = self.folder / "r.json"
+        self.refuse("run", *step_of("mlp"), "--mesh", "2", "--out", out, *option, says=says, **variables)
         self.refuse("devices", *option, says=says, **variables)
 
     def test_missing(self):

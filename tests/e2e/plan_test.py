@@ -29,8 +29,8 @@ class Plans(CommandTest):
         self.succeed("plan", *step_of("mlp"), "--mesh", "8", ALPA_PJRT_PLUGIN="/nowhere/plugin.so")
 
     def test_devices_are_those_of_the_cluster(self):
-        for options, mesh in ((["--cluster", "h100-dgx"], 8), (["--cluster", "p3.16xlarge", "--hosts", "2"], 16), ([], 8),
-                              (["--mesh", "2x2"], 4), (["--method", "none"], 1)):
+        for options, mesh in ((["--cluster", "h100-dgx"], 8), (["--cluster", "p3.16xlarge", "--hosts", "2"], 16),
+                              ([], 8), (["--mesh", "2x2"], 4), (["--method", "none"], 1)):
             plan = json.loads(self.plan(*step_of("mlp"), *options))
             product = 1
             for size in plan["mesh"].split("x"):

@@ -2,23 +2,26 @@
 
 import json
 import math
+import os
 import pathlib
 import re
 
-from command import MLP, MODELS, CommandTest, alpa, floats, read_safetensors, step_of, unpacked, write_safetensors
+from command import (MLP, MODELS, CommandTest, alpa, floats, read_safetensors, step_of, unpacked,
+                     write_safetensors)
 
-RESULT_FIELDS = ["losses", "step_seconds", "planning_seconds", "compile_seconds", "collectives", "memory_per_device_bytes",
-                 "predicted_memory_per_device_bytes", "objective", "bound", "gap", "plan"]
-PLAN_FIELDS = {"version", "program_hash", "cluster", "mesh", "method", "micro_batches", "objective_seconds", "bound_seconds",
-               "gap", "planning_seconds", "predicted_memory_per_device_bytes", "collectives", "inputs", "outputs", "ops"}
+RESULT_FIELDS = ["losses", "step_seconds", "planning_seconds", "compile_seconds", "collectives",
+                 "memory_per_device_bytes", "predicted_memory_per_device_bytes", "objective", "bound", "gap", "plan"]
+PLAN_FIELDS = {"version", "program_hash", "cluster", "mesh", "method", "micro_batches", "objective_seconds",
+               "bound_seconds", "gap", "planning_seconds", "predicted_memory_per_device_bytes", "collectives",
+               "inputs", "outputs", "ops"}
 
 
 class Runs(CommandTest):
     def run_model(self, model, *options, steps=3, form="hlo.pb"):
         """result.json of a run, and what it saved."""
         out, save = self.folder / "result.json", self.folder / "saved.safetensors"
-        result = self.succeed("run", *step_of(model, form), "--inputs", MODELS / model / "inputs.safetensors", "--steps", steps,
-                              "--out", out, "--save", save, *options)
+        result = self.succeed("run", *step_of(model, form), "--inputs", MODELS / model / "inputs.safetensors",
+                              "--steps", steps, "--out", out, "--save", save, *options)
         self.assertEqual(result.stderr, "")
         return json.loads(out.read_text()), read_safetensors(save), result.stdout
 
@@ -52,25 +55,21 @@ class Runs(CommandTest):
         result, saved, text = self.run_model("mlp", "--mesh", "2x4")
         self.check_numbers("mlp", result, saved)
         self.check_result(result, 3, 8)
-        self.assertEqual(set(saved), {output["name"] for output in json.loads((MLP / "meta.json").read_text())["outputs"]})
+        meta = json.loads((MLP / "meta.json").read_text())
+        self.assertEqual(set(saved), {output["name"] for output in meta["outputs"]})
         found = sum(one["bytes"] for one in result["collectives"].values())
         predicted = sum(one["predicted_bytes"] for one in result["collectives"].values())
         self.assertLessEqual(abs(found - predicted), 0.1 * predicted)
-        for part in ("params.fc1.kernel", "f32[256,256]", "all-reduce", "Memory of a device", "step time: median", "gap"):
+        for part in ("params.fc1.kernel", "f32[256,256]", "all-reduce", "Memory of a device", "step time: median"):
             self.assertIn(part, text)
 
     def test_the_other_plugin(self):
-        wheels = sorted(pathlib.Path(self.venv()).glob("lib/python3*/site-packages/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"))
+        wheel = "lib/python3*/site-packages/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"
+        wheels = sorted(pathlib.Path(os.environ["ALPA_VENV"]).glob(wheel))
         if not wheels:
             self.skipTest("its wheel is not installed")
         result, saved, _ = self.run_model("mlp", "--mesh", "8", "--plugin", wheels[0])
         self.check_numbers("mlp", result, saved)
-
-    @staticmethod
-    def venv():
-        import os
-
-        return os.environ.get("ALPA_VENV", "")
 
     def test_methods_and_every_factorization(self):
         for options, mesh in ((["--method", "none"], "1"), (["--method", "data"], "8"), ([], None)):
@@ -97,13 +96,14 @@ class Runs(CommandTest):
             size >>= 7
         wrapped = self.write("wrapped.pb", b"\x0a" + varint + module)
         out = self.folder / "wrapped.json"
-        self.succeed("run", wrapped, "--meta", MLP / "meta.json", "--inputs", MLP / "inputs.safetensors", "--mesh", "4",
-                     "--out", out)
+        self.succeed("run", wrapped, "--meta", MLP / "meta.json", "--inputs", MLP / "inputs.safetensors",
+                     "--mesh", "4", "--out", out)
         self.assertAlmostEqual(json.loads(out.read_text())["losses"][0], result["losses"][0], places=5)
 
     def test_stored_plan(self):
         plan = self.folder / "plan.json"
-        self.succeed("plan", *step_of("mlp"), "--mesh", "2x2", "--constraint", "params.fc1.kernel=(None,y)", "--json", plan)
+        self.succeed("plan", *step_of("mlp"), "--mesh", "2x2", "--constraint", "params.fc1.kernel=(None,y)",
+                     "--json", plan)
         result, saved, _ = self.run_model("mlp", "--plan", plan)
         self.check_numbers("mlp", result, saved)
         self.assertEqual(result["plan"], json.loads(plan.read_text()))
@@ -114,7 +114,8 @@ class Runs(CommandTest):
         out = self.folder / "result.json"
         losses = []
         for _ in range(2):
-            result = self.succeed("run", MLP / "train_step.hlo.pb.xz", "--mesh", "2", "--steps", "2", "--out", out, "--plot")
+            result = self.succeed("run", MLP / "train_step.hlo.pb.xz", "--mesh", "2", "--steps", "2", "--out", out,
+                                  "--plot")
             self.assertIn("made-up values", result.stderr)
             self.assertIn("●", result.stdout)
             losses.append(json.loads(out.read_text())["losses"])

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,15 +26,16 @@ int print_devices(const std::string& plugin, int64_t count) {
   Table table({{"device", true}, {"kind"}, {"description"}, {"memory in use", true}, {"memory", true}});
   for (const pjrt::Device& device : client.devices()) {
     const auto memory = device.memory_stats();
-    const std::string limit = memory && memory->bytes_limit ? format_bytes(static_cast<double>(*memory->bytes_limit)) : "not counted";
+    const std::string limit =
+        memory && memory->bytes_limit ? format_bytes(static_cast<double>(*memory->bytes_limit)) : "not counted";
     table.add({std::to_string(device.id()), device.kind(), device.debug_string(),
                memory ? format_bytes(static_cast<double>(memory->bytes_in_use)) : "not counted", limit});
   }
   fmt::print("\n{}", table.text());
   if (client.is_cpu()) {
     const mesh::ClusterSpec cluster = mesh::local_cpu(count);
-    fmt::print("\n  planned with: {}/s and {} of memory a device (cluster local-cpu)\n", format_flops(cluster.device.flops_for("f32")),
-               format_bytes(cluster.device.memory_bytes));
+    fmt::print("\n  planned with: {}/s and {} of memory a device (cluster local-cpu)\n",
+               format_flops(cluster.device.flops_for("f32")), format_bytes(cluster.device.memory_bytes));
   }
   return 0;
 }
@@ -45,8 +48,12 @@ Command add_devices(CLI::App& root) {
   auto cluster = std::make_shared<std::string>();
   auto count = std::make_shared<int64_t>(8);
   app->footer(kExamples);
-  app->add_option("--cluster", *cluster, "Prints this ready description, to copy and edit: " + fmt::format("{}", fmt::join(mesh::ready_clusters(), ", ")));
-  app->add_option("--devices", *count, "Virtual devices of a CPU plug-in")->default_str("8")->check(CLI::Range(int64_t{1}, int64_t{1024}));
+  app->add_option(
+      "--cluster", *cluster,
+      "Prints this ready description, to copy and edit: " + fmt::format("{}", fmt::join(mesh::ready_clusters(), ", ")));
+  app->add_option("--devices", *count, "Virtual devices of a CPU plug-in")
+      ->default_str("8")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}));
   app->add_option("--plugin", *plugin, "PJRT plug-in (.so). Default: ALPA_PJRT_PLUGIN, else the installed wheels");
   return {app, [plugin, cluster, count] {
             if (cluster->empty()) return print_devices(*plugin, *count);

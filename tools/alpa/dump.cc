@@ -12,7 +12,8 @@ Dump::Dump(std::string folder) : folder_(std::move(folder)) {
   if (folder_.empty()) return;
   std::error_code code;
   std::filesystem::create_directories(folder_, code);
-  require<InvalidArgumentError>(!code && std::filesystem::is_directory(folder_, code), "file", "cannot make the folder {}: {}", folder_,
+  require<InvalidArgumentError>(!code && std::filesystem::is_directory(folder_, code), "file",
+                                "cannot make the folder {}: {}", folder_,
                                 code ? code.message() : "there is a file of that name");
 }
 

@@ -9,7 +9,7 @@
 namespace alpa::tool {
 namespace {
 
-constexpr size_t kNumbersShown = 6;
+constexpr size_t kRunsShown = 6;
 
 /// A name cut at its numbers: texts[0] numbers[0] texts[1] … numbers[n-1] texts[n].
 struct CutName {
@@ -35,22 +35,30 @@ CutName cut(const std::string& name) {
   return result;
 }
 
-/// "{0..3}", "{0,2,5}", or the number itself if there is but one.
+/// "{0..3,5,9}", or the number itself if there is but one; of many runs the first and the last.
 std::string numbers_text(const std::vector<std::string>& numbers) {
   if (numbers.size() == 1) return numbers[0];
-  bool run = numbers.size() > 2;
-  for (size_t k = 1; run && k < numbers.size(); ++k) {
-    run = numbers[k].size() < 10 && std::stoll(numbers[k]) == std::stoll(numbers[k - 1]) + 1;
+  const auto follows = [&](size_t k) {
+    return numbers[k].size() < 10 && std::stoll(numbers[k]) == std::stoll(numbers[k - 1]) + 1;
+  };
+  std::vector<std::string> runs;
+  for (size_t k = 0; k < numbers.size();) {
+    size_t end = k + 1;
+    while (end < numbers.size() && follows(end)) ++end;
+    if (end - k < 3) end = k + 1;
+    runs.push_back(end - k == 1 ? numbers[k] : numbers[k] + ".." + numbers[end - 1]);
+    k = end;
   }
-  if (run) return fmt::format("{{{}..{}}}", numbers.front(), numbers.back());
-  if (numbers.size() <= kNumbersShown) return fmt::format("{{{}}}", fmt::join(numbers, ","));
-  return fmt::format("{{{},{},…,{}}}", numbers[0], numbers[1], numbers.back());
+  if (runs.size() > kRunsShown) return fmt::format("{{{},{},…,{}}}", runs[0], runs[1], runs.back());
+  return fmt::format("{{{}}}", fmt::join(runs, ","));
 }
 
-bool number_less(const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; }
+bool number_less(const std::string& a, const std::string& b) {
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
 
-/// Adds the groups of names that share their texts and key: one if they fill all combinations, else one for each number at
-/// the first place where they differ.
+/// Adds the groups of names that share their texts and key: one if they fill all combinations, else those of each
+/// number at the place with the fewest numbers.
 void add_groups(const std::vector<CutName>& cuts, const std::vector<size_t>& members, std::vector<NameGroup>& result) {
   const CutName& first = cuts[members.front()];
   std::vector<std::vector<std::string>> numbers(first.numbers.size());
@@ -63,7 +71,10 @@ void add_groups(const std::vector<CutName>& cuts, const std::vector<size_t>& mem
   }
   if (combinations != members.size() && members.size() > 1) {
     size_t place = 0;
-    while (place + 1 < numbers.size() && numbers[place].size() == 1) ++place;
+    for (size_t other = 1; other < numbers.size(); ++other) {
+      const size_t best = numbers[place].size();
+      if (best == 1 || (numbers[other].size() > 1 && numbers[other].size() < best)) place = other;
+    }
     for (const std::string& number : numbers[place]) {
       std::vector<size_t> part;
       std::copy_if(members.begin(), members.end(), std::back_inserter(part),
@@ -77,7 +88,8 @@ void add_groups(const std::vector<CutName>& cuts, const std::vector<size_t>& mem
     return;
   }
   NameGroup group;
-  for (size_t place = 0; place < numbers.size(); ++place) group.text += first.texts[place] + numbers_text(numbers[place]);
+  for (size_t place = 0; place < numbers.size(); ++place)
+    group.text += first.texts[place] + numbers_text(numbers[place]);
   group.text += first.texts.back();
   group.members = members;
   result.push_back(std::move(group));
@@ -99,7 +111,8 @@ std::vector<CutName> cut_all(const std::vector<std::string>& names) {
 }
 
 void sort_by_first(std::vector<NameGroup>& groups) {
-  std::sort(groups.begin(), groups.end(), [](const NameGroup& a, const NameGroup& b) { return a.members[0] < b.members[0]; });
+  std::sort(groups.begin(), groups.end(),
+            [](const NameGroup& a, const NameGroup& b) { return a.members[0] < b.members[0]; });
 }
 
 }  // namespace

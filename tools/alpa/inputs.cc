@@ -67,7 +67,8 @@ tensor::Literal synthetic(const InputMeta& input, Random& random) {
   return literal;
 }
 
-void check_names(const compiler::Program& program, const std::map<std::string, tensor::Literal>& given, const std::string& path) {
+void check_names(const compiler::Program& program, const std::map<std::string, tensor::Literal>& given,
+                 const std::string& path) {
   std::set<std::string> known;
   std::vector<std::string> missing;
   std::vector<std::string> unknown;
@@ -79,11 +80,12 @@ void check_names(const compiler::Program& program, const std::map<std::string, t
   for (const auto& [name, literal] : given) {
     if (!known.contains(name)) unknown.push_back(name);
   }
-  require<InvalidArgumentError>(unknown.empty(), "inputs", "{} holds {}, no input of the program{}: take it out, or give the "
-                                "--meta that names the inputs", path, list_names(unknown),
-                                missing.empty() ? "" : "; it lacks " + list_names(missing));
-  require<InvalidArgumentError>(missing.empty(), "inputs", "{} lacks {} of {} inputs: {}; add them by name", path, missing.size(),
-                                program.meta.inputs.size(), list_names(missing));
+  require<InvalidArgumentError>(unknown.empty(), "inputs",
+                                "{} holds {}, no input of the program{}: take it out, or give the "
+                                "--meta that names the inputs",
+                                path, list_names(unknown), missing.empty() ? "" : "; it lacks " + list_names(missing));
+  require<InvalidArgumentError>(missing.empty(), "inputs", "{} lacks {} of {} inputs: {}; add them by name", path,
+                                missing.size(), program.meta.inputs.size(), list_names(missing));
 }
 
 }  // namespace
@@ -98,8 +100,9 @@ std::vector<tensor::Literal> read_inputs(const compiler::Program& program, const
       result.emplace_back(input.shape);
       continue;
     }
-    require<InvalidArgumentError>(found->second.shape() == input.shape, "inputs", "input {} is {} in {}, the program takes {}",
-                                  input.name, tensor::to_string(found->second.shape()), path, tensor::to_string(input.shape));
+    require<InvalidArgumentError>(found->second.shape() == input.shape, "inputs",
+                                  "input {} is {} in {}, the program takes {}", input.name,
+                                  tensor::to_string(found->second.shape()), path, tensor::to_string(input.shape));
     result.push_back(found->second);
   }
   return result;

@@ -53,9 +53,11 @@ int run(int argc, char** argv) {
   root.get_formatter()->column_width(36);
   root.set_help_flag("-h,--help", "Prints this help and ends");
   const std::string version = "alpa " ALPA_VERSION;
-  const std::vector<Command> commands{add_run(root), add_plan(root), add_show(root), add_devices(root), add_solve(root)};
+  const std::vector<Command> commands{add_run(root), add_plan(root), add_show(root), add_devices(root),
+                                      add_solve(root)};
   root.set_version_flag("--version", version, "Prints the version and ends");
-  for (const Command& command : commands) command.app->set_version_flag("--version", version, "Prints the version and ends");
+  for (const Command& command : commands)
+    command.app->set_version_flag("--version", version, "Prints the version and ends");
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -30,8 +30,9 @@ std::string module_listing(const hlo::Module& module) {
       std::vector<std::string> operands;
       if (one.opcode == hlo::Opcode::kParameter) operands.push_back(std::to_string(hlo::parameter_number(one)));
       for (const hlo::InstructionId operand : one.operands) operands.push_back(computation[operand].name);
-      text += fmt::format("  {}{} = {} {}({}){}\n", at == computation.root ? "root " : "", one.name, tensor::to_string(one.shape),
-                          hlo::name(one.opcode), fmt::join(operands, ", "), details(module, one));
+      text += fmt::format("  {}{} = {} {}({}){}\n", at == computation.root ? "root " : "", one.name,
+                          tensor::to_string(one.shape), hlo::name(one.opcode), fmt::join(operands, ", "),
+                          details(module, one));
     }
     text += "}\n";
   }

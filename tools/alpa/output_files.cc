@@ -14,11 +14,14 @@ namespace alpa::tool {
 void check_writable(const std::string& path) {
   if (path.empty()) return;
   std::error_code code;
-  require<InvalidArgumentError>(!std::filesystem::is_directory(path, code), "file", "{} is a directory: give the path of a file", path);
+  require<InvalidArgumentError>(!std::filesystem::is_directory(path, code), "file",
+                                "{} is a directory: give the path of a file", path);
   std::string folder = std::filesystem::path(path).parent_path().string();
   if (folder.empty()) folder = ".";
-  require<InvalidArgumentError>(std::filesystem::is_directory(folder, code), "file", "cannot write {}: there is no folder {}", path, folder);
-  require<InvalidArgumentError>(access(folder.c_str(), W_OK | X_OK) == 0, "file", "cannot write {}: {}", path, std::strerror(errno));
+  require<InvalidArgumentError>(std::filesystem::is_directory(folder, code), "file",
+                                "cannot write {}: there is no folder {}", path, folder);
+  require<InvalidArgumentError>(access(folder.c_str(), W_OK | X_OK) == 0, "file", "cannot write {}: {}", path,
+                                std::strerror(errno));
 }
 
 void write_all(const std::vector<OutputFile>& files) {

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include <fmt/format.h>
 
 #include "alpa/compiler/plan_program.h"
@@ -28,15 +30,18 @@ int run(StepOptions options, const std::string& json) {
   progress.show("reading " + options.step);
   ClientSource client(options.plugin_option(), 1);
   const compiler::Program program = load_step(options, client);
-  planner.progress = [&](const std::string& what, double seconds) { progress.show(fmt::format("{} ({})", what, format_seconds(seconds))); };
+  planner.progress = [&](const std::string& what, double seconds) {
+    progress.show(fmt::format("{}, {:.1f} s", what, seconds));
+  };
   const plan::Plan plan = compiler::plan_program(program, planner);
   progress.clear();
   Dump(options.dump_dir).plan(program, plan, planner.cluster);
   if (!json.empty()) write_all({{json, plan::to_json(plan)}});
   fmt::print("{}\n{}{}\n", plan_head(plan), placement_tables(plan, program.meta), communication_table(plan, nullptr));
-  const double gib = static_cast<double>(planner.memory_cap_bytes.value_or(static_cast<int64_t>(planner.cluster.device.memory_bytes)));
-  fmt::print("Memory of a device: {} predicted, of {}\n", format_bytes(static_cast<double>(plan.predicted_memory_per_device_bytes)),
-             format_bytes(gib));
+  const double gib =
+      static_cast<double>(planner.memory_cap_bytes.value_or(static_cast<int64_t>(planner.cluster.device.memory_bytes)));
+  fmt::print("Memory of a device: {} predicted, of {}\n",
+             format_bytes(static_cast<double>(plan.predicted_memory_per_device_bytes)), format_bytes(gib));
   return 0;
 }
 

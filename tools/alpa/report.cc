@@ -19,7 +19,8 @@ int64_t local_bytes(const TensorPlan& tensor, const mesh::LogicalMesh& mesh) {
 }
 
 /// One table of tensors, those that differ in their numbers alone in one row.
-std::string tensor_table(const std::string& title, const std::vector<const TensorPlan*>& tensors, const mesh::LogicalMesh& mesh) {
+std::string tensor_table(const std::string& title, const std::vector<const TensorPlan*>& tensors,
+                         const mesh::LogicalMesh& mesh) {
   if (tensors.empty()) return "";
   std::vector<std::string> names;
   std::vector<std::string> keys;
@@ -41,8 +42,8 @@ std::string tensor_table(const std::string& title, const std::vector<const Tenso
   }
   if (tensors.size() > 1) {
     table.rule();
-    table.add({"", format_count(static_cast<double>(tensors.size())), "", "", format_bytes(static_cast<double>(whole_bytes)),
-               format_bytes(static_cast<double>(device_bytes))});
+    table.add({"", format_count(static_cast<double>(tensors.size())), "", "",
+               format_bytes(static_cast<double>(whole_bytes)), format_bytes(static_cast<double>(device_bytes))});
   }
   return table.text() + "\n";
 }
@@ -102,9 +103,10 @@ std::string short_path(const std::string& path) {
 
 std::string plan_head(const plan::Plan& plan) {
   std::string axes;
-  for (const mesh::MeshAxis& axis : plan.mesh.axes()) axes += fmt::format("{}{}={}", axes.empty() ? "" : ", ", axis.name, axis.size);
-  std::string text = fmt::format("Plan: method {} on mesh {} ({}) of {}; planned in {}\n", plan.method, plan.mesh.to_string(), axes,
-                                 plan.cluster, format_seconds(plan.planning_seconds));
+  for (const mesh::MeshAxis& axis : plan.mesh.axes())
+    axes += fmt::format("{}{}={}", axes.empty() ? "" : ", ", axis.name, axis.size);
+  std::string text = fmt::format("Plan: method {} on mesh {} ({}) of {}; planned in {}\n", plan.method,
+                                 plan.mesh.to_string(), axes, plan.cluster, format_seconds(plan.planning_seconds));
   text += fmt::format("  cost of a step {} (of it communication {}), proved bound {}, gap {:.2f} %\n",
                       format_seconds(plan.objective_seconds), format_seconds(plan.communication_seconds),
                       format_seconds(plan.bound_seconds), 100 * plan.gap());
@@ -121,7 +123,8 @@ std::string placement_tables(const plan::Plan& plan, const compiler::Meta& meta)
          optimizer_text(with_role(plan, meta, Role::kOptState), params, plan.mesh) +
          tensor_table("other state", with_role(plan, meta, Role::kExtra), plan.mesh) +
          tensor_table("input", with_role(plan, meta, Role::kUnknown), plan.mesh) +
-         tensor_table("batch", with_role(plan, meta, Role::kBatch), plan.mesh) + tensor_table("result", results, plan.mesh);
+         tensor_table("batch", with_role(plan, meta, Role::kBatch), plan.mesh) +
+         tensor_table("result", results, plan.mesh);
 }
 
 std::string communication_table(const plan::Plan& plan, const std::map<std::string, hlo::CollectiveTotal>* found) {
@@ -134,7 +137,8 @@ std::string communication_table(const plan::Plan& plan, const std::map<std::stri
   std::vector<Table::Column> columns{{"communication, a step"}, {"planned", true}, {"bytes", true}};
   if (found != nullptr) columns.insert(columns.end(), {{"found", true}, {"bytes", true}, {"found / planned", true}});
   Table table(columns);
-  const auto row = [&](const std::string& title, const plan::CollectiveCount& planned, const hlo::CollectiveTotal& seen) {
+  const auto row = [&](const std::string& title, const plan::CollectiveCount& planned,
+                       const hlo::CollectiveTotal& seen) {
     std::vector<std::string> cells{title, format_count(planned.count), format_bytes(planned.bytes)};
     if (found != nullptr) {
       const std::string ratio = planned.bytes > 0 ? fmt::format("{:.3f}", seen.bytes / planned.bytes) : "-";
@@ -164,7 +168,7 @@ std::string sites_table(const std::vector<compiler::CommunicationSite>& sites) {
   std::vector<std::string> names;
   std::vector<std::string> keys;
   for (const compiler::CommunicationSite& site : sites) {
-    names.push_back(site.where.empty() ? "(made by the partitioner)" : short_path(site.where));
+    names.push_back(site.where.empty() ? "(change of placement)" : short_path(site.where));
     keys.push_back(site.kind);
   }
   struct Row {
@@ -190,7 +194,8 @@ std::string sites_table(const std::vector<compiler::CommunicationSite>& sites) {
   for (size_t k = 0; k < rows.size(); ++k) {
     const compiler::CommunicationSite& one = rows[k].sum;
     if (k < kRows) {
-      table.add({rows[k].where, one.kind, format_count(one.executions), format_bytes(one.bytes), format_seconds(one.seconds)});
+      table.add({rows[k].where, one.kind, format_count(one.executions), format_bytes(one.bytes),
+                 format_seconds(one.seconds)});
       continue;
     }
     others.sum.executions += one.executions;
@@ -199,8 +204,8 @@ std::string sites_table(const std::vector<compiler::CommunicationSite>& sites) {
   }
   if (rows.size() > kRows) {
     table.rule();
-    table.add({fmt::format("{} other places", rows.size() - kRows), "", format_count(others.sum.executions), format_bytes(others.sum.bytes),
-               format_seconds(others.sum.seconds)});
+    table.add({fmt::format("{} other places", rows.size() - kRows), "", format_count(others.sum.executions),
+               format_bytes(others.sum.bytes), format_seconds(others.sum.seconds)});
   }
   return table.empty() ? "" : table.text();
 }
@@ -215,7 +220,8 @@ std::string step_table(const RunResult& result) {
   const size_t rows = std::min(steps, kRows);
   for (size_t row = 0; row < rows; ++row) {
     const size_t step = rows == 1 ? 0 : row * (steps - 1) / (rows - 1);
-    std::vector<std::string> cells{format_count(static_cast<double>(step + 1)), format_seconds(result.step_seconds[step])};
+    std::vector<std::string> cells{format_count(static_cast<double>(step + 1)),
+                                   format_seconds(result.step_seconds[step])};
     if (losses) cells.insert(cells.begin() + 1, format_loss(result.losses[step]));
     table.add(std::move(cells));
   }

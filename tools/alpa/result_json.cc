@@ -40,7 +40,8 @@ std::vector<double> read_numbers(const Json& json, const char* key, const std::s
                                 "{} lacks \"{}\": is it a file that `alpa run --out` wrote?", source, key);
   std::vector<double> numbers;
   for (const Json& one : json[key]) {
-    require<InvalidArgumentError>(one.is_number() || one.is_null(), "result", "{}: \"{}\" holds what is no number", source, key);
+    require<InvalidArgumentError>(one.is_number() || one.is_null(), "result", "{}: \"{}\" holds what is no number",
+                                  source, key);
     numbers.push_back(one.is_null() ? std::numeric_limits<double>::quiet_NaN() : one.get<double>());
   }
   return numbers;

@@ -1,9 +1,9 @@
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -51,17 +51,25 @@ constexpr const char* kExamples =
 
 /// What the user wants of the plan's mesh, method and devices must be what it has.
 void check_stored_plan(const RunOptions& options, const compiler::Program& program, const plan::Plan& plan) {
-  require<InvalidArgumentError>(plan.program_hash == program.hash, "plan", "{} was made for program {}, {} is {}: plan it again",
-                                options.plan, plan.program_hash, options.step.step, program.hash);
-  const std::string mesh = options.step.mesh.empty() ? plan.mesh.to_string() : mesh::LogicalMesh::parse(options.step.mesh).to_string();
-  require<InvalidArgumentError>(mesh == plan.mesh.to_string(), "plan", "{} is for mesh {}, --mesh says {}: leave --mesh out or plan again",
-                                options.plan, plan.mesh.to_string(), mesh);
+  require<InvalidArgumentError>(plan.program_hash == program.hash, "plan",
+                                "{} was made for program {}, {} is {}: plan it again", options.plan, plan.program_hash,
+                                options.step.step, program.hash);
+  const std::string mesh =
+      options.step.mesh.empty() ? plan.mesh.to_string() : mesh::LogicalMesh::parse(options.step.mesh).to_string();
+  require<InvalidArgumentError>(mesh == plan.mesh.to_string(), "plan",
+                                "{} is for mesh {}, --mesh says {}: leave --mesh out or plan again", options.plan,
+                                plan.mesh.to_string(), mesh);
   const int64_t devices = options.devices_given ? options.step.devices : plan.mesh.num_devices();
-  require<InvalidArgumentError>(devices == plan.mesh.num_devices(), "plan", "{} is for {} devices, --devices says {}: leave --devices "
-                                "out or plan again", options.plan, plan.mesh.num_devices(), devices);
-  require<InvalidArgumentError>(!options.method_given || options.step.method == plan.method, "plan", "{} was made by method {}, --method "
-                                "says {}: leave --method out or plan again", options.plan, plan.method, options.step.method);
-  require<UnsupportedError>(plan.micro_batches == 1, "plan", "{} runs a batch in {} parts, which is not in this version", options.plan,
+  require<InvalidArgumentError>(devices == plan.mesh.num_devices(), "plan",
+                                "{} is for {} devices, --devices says {}: leave --devices "
+                                "out or plan again",
+                                options.plan, plan.mesh.num_devices(), devices);
+  require<InvalidArgumentError>(!options.method_given || options.step.method == plan.method, "plan",
+                                "{} was made by method {}, --method "
+                                "says {}: leave --method out or plan again",
+                                options.plan, plan.method, options.step.method);
+  require<UnsupportedError>(plan.micro_batches == 1, "plan",
+                            "{} runs a batch in {} parts, which is not in this version", options.plan,
                             plan.micro_batches);
 }
 
@@ -72,17 +80,20 @@ mesh::ClusterSpec cluster_of_plan(const RunOptions& options, const plan::Plan& p
   for (const std::string& name : mesh::ready_clusters()) {
     if (name == plan.cluster) return cluster_for(name, devices);
   }
-  raise<InvalidArgumentError>("plan", "{} was made for cluster {}, no ready one: name its description by --cluster FILE", options.plan,
-                              plan.cluster);
+  raise<InvalidArgumentError>("plan",
+                              "{} was made for cluster {}, no ready one: name its description by --cluster FILE",
+                              options.plan, plan.cluster);
 }
 
 /// Runs all steps and reads the loss after each.
-RunResult run_steps(runtime::MeshExecutable& executable, const compiler::Meta& meta, int64_t steps, Progress& progress) {
+RunResult run_steps(runtime::MeshExecutable& executable, const compiler::Meta& meta, int64_t steps,
+                    Progress& progress) {
   std::optional<int> loss_output;
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
     if (meta.outputs[k].role == compiler::Role::kLoss && !loss_output) loss_output = static_cast<int>(k);
   }
-  if (!loss_output) progress.note("the program has no output of role loss: no losses are reported; --meta can name one");
+  if (!loss_output)
+    progress.note("the program has no output of role loss: no losses are reported; --meta can name one");
   RunResult result;
   for (int64_t step = 0; step < steps; ++step) {
     const auto start = std::chrono::steady_clock::now();
@@ -90,11 +101,13 @@ RunResult run_steps(runtime::MeshExecutable& executable, const compiler::Meta& m
     executable.sync();
     result.step_seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (loss_output) result.losses.push_back(executable.output(*loss_output).at(0));
-    progress.step(step + 1, steps, result.step_seconds.back(), loss_output ? std::optional(result.losses.back()) : std::nullopt);
+    progress.step(step + 1, steps, result.step_seconds.back(),
+                  loss_output ? std::optional(result.losses.back()) : std::nullopt);
   }
   for (size_t step = 0; step < result.losses.size(); ++step) {
     if (std::isfinite(result.losses[step])) continue;
-    progress.note(fmt::format("warning: the loss of step {} is {}; in --out it is null", step + 1, result.losses[step]));
+    progress.note(
+        fmt::format("warning: the loss of step {} is {}; in --out it is null", step + 1, result.losses[step]));
     break;
   }
   return result;
@@ -121,11 +134,13 @@ void check_savable(const compiler::Program& program) {
 
 std::string saved_outputs(const runtime::MeshExecutable& executable, const compiler::Meta& meta) {
   std::map<std::string, tensor::Literal> outputs;
-  for (size_t k = 0; k < meta.outputs.size(); ++k) outputs.emplace(saved_name(meta, k), executable.output(static_cast<int>(k)));
+  for (size_t k = 0; k < meta.outputs.size(); ++k)
+    outputs.emplace(saved_name(meta, k), executable.output(static_cast<int>(k)));
   return tensor::write_safetensors(outputs);
 }
 
-std::string comparison(const RunResult& mine, const RunResult& other, const std::string& mine_name, const std::string& other_name) {
+std::string comparison(const RunResult& mine, const RunResult& other, const std::string& mine_name,
+                       const std::string& other_name) {
   double worst = 0;
   const size_t steps = std::min(mine.losses.size(), other.losses.size());
   for (size_t step = 0; step < steps; ++step) {
@@ -134,10 +149,12 @@ std::string comparison(const RunResult& mine, const RunResult& other, const std:
   }
   Table table({{"run"}, {"step time, median", true}, {"first loss", true}, {"last loss", true}});
   for (const auto& [name, run] : {std::pair(mine_name, &mine), std::pair(other_name, &other)}) {
-    table.add({name, format_seconds(median(run->step_seconds)), run->losses.empty() ? "-" : format_loss(run->losses.front()),
+    table.add({name, format_seconds(median(run->step_seconds)),
+               run->losses.empty() ? "-" : format_loss(run->losses.front()),
                run->losses.empty() ? "-" : format_loss(run->losses.back())});
   }
-  return table.text() + fmt::format("  largest difference of the losses over {} steps: {:.2e} (relative)\n", steps, worst);
+  return table.text() +
+         fmt::format("  largest difference of the losses over {} steps: {:.2e} (relative)\n", steps, worst);
 }
 
 std::string run_report(const RunOptions& options, const compiler::Program& program, const plan::Plan& plan,
@@ -146,14 +163,17 @@ std::string run_report(const RunOptions& options, const compiler::Program& progr
   text += communication_table(plan, &compiled.found) + "\n";
   if (!compiled.sites.empty()) text += sites_table(compiled.sites) + "\n";
   const auto flops = static_cast<double>(hlo::contraction_flops(program.module));
-  text += fmt::format("Memory of a device: {} measured, {} predicted\n", format_bytes(static_cast<double>(compiled.memory_per_device_bytes)),
+  text += fmt::format("Memory of a device: {} measured, {} predicted\n",
+                      format_bytes(static_cast<double>(compiled.memory_per_device_bytes)),
                       format_bytes(static_cast<double>(plan.predicted_memory_per_device_bytes)));
   text += fmt::format("Dots and convolutions: {} over all devices, {:.3f} x those of one device\n",
                       format_flops(static_cast<double>(compiled.contraction_flops)),
                       flops > 0 ? static_cast<double>(compiled.contraction_flops) / flops : 1.0);
-  text += fmt::format("Planned in {}, compiled in {}\n\n", format_seconds(plan.planning_seconds), format_seconds(compiled.compile_seconds));
+  text += fmt::format("Planned in {}, compiled in {}\n\n", format_seconds(plan.planning_seconds),
+                      format_seconds(compiled.compile_seconds));
   text += step_table(result);
-  text += fmt::format("  step time: median {} of {} steps\n", format_seconds(median(result.step_seconds)), result.step_seconds.size());
+  text += fmt::format("  step time: median {} of {} steps\n", format_seconds(median(result.step_seconds)),
+                      result.step_seconds.size());
   const std::string name = fmt::format("{} on {}", plan.method, plan.mesh.to_string());
   std::vector<Curve> curves{{name, result.losses}};
   if (!options.compare.empty()) {
@@ -166,8 +186,11 @@ std::string run_report(const RunOptions& options, const compiler::Program& progr
   return text;
 }
 
-plan::Plan make_plan(const RunOptions& options, const compiler::Program& program, compiler::PlanOptions planner, Progress& progress) {
-  planner.progress = [&](const std::string& what, double seconds) { progress.show(fmt::format("{} ({})", what, format_seconds(seconds))); };
+plan::Plan make_plan(const RunOptions& options, const compiler::Program& program, compiler::PlanOptions planner,
+                     Progress& progress) {
+  planner.progress = [&](const std::string& what, double seconds) {
+    progress.show(fmt::format("{}, {:.1f} s", what, seconds));
+  };
   if (options.plan.empty()) return compiler::plan_program(program, planner);
   plan::Plan plan = plan::plan_from_json(read_file(options.plan), options.plan);
   check_stored_plan(options, program, plan);
@@ -180,9 +203,13 @@ int run(RunOptions options) {
   }
   compiler::PlanOptions planner = planner_options(options.step);
   if (planner.num_devices > kMaxRunDevices) {
-    throw UsageError(fmt::format("{} devices: one process runs at most {}; `alpa plan` plans for more", planner.num_devices, kMaxRunDevices));
+    throw UsageError(fmt::format("{} devices: one process runs at most {}; `alpa plan` plans for more",
+                                 planner.num_devices, kMaxRunDevices));
   }
   for (const std::string& path : {options.out, options.save}) check_writable(path);
+  if (!options.out.empty() && options.out == options.save) {
+    throw UsageError("--out and --save both name " + options.out + ": they are two files");
+  }
   if (!options.compare.empty()) result_from_json(read_file(options.compare), options.compare);
   Progress progress;
   progress.show("reading " + options.step.step);
@@ -197,6 +224,10 @@ int run(RunOptions options) {
     inputs = synthetic_inputs(program, 0);
   }
   const pjrt::Client& client = source.get();
+  const auto available = static_cast<int64_t>(client.devices().size());
+  require<InvalidArgumentError>(planner.num_devices <= available, "run",
+                                "{} devices are wanted, the plug-in {} has {}: use --devices {}", planner.num_devices,
+                                client.plugin().path(), available, available);
   const plan::Plan plan = make_plan(options, program, planner, progress);
   const mesh::ClusterSpec cluster = options.plan.empty() ? planner.cluster : cluster_of_plan(options, plan);
   const Dump dump(options.step.dump_dir);
@@ -225,13 +256,17 @@ Command add_run(CLI::App& root) {
   auto options = std::make_shared<RunOptions>();
   app->footer(kExamples);
   add_step_options(*app, options->step);
-  auto* devices = app->add_option("--devices", options->step.devices, "Number of devices. Default: the mesh's product, else 8");
+  auto* devices =
+      app->add_option("--devices", options->step.devices, "Number of devices. Default: the mesh's product, else 8");
   devices->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  app->add_option("--inputs", options->inputs, "Inputs of the first step by name (safetensors). Default: made-up values");
+  app->add_option("--inputs", options->inputs,
+                  "Inputs of the first step by name (safetensors). Default: made-up values");
   app->add_option("--steps", options->steps, "Steps to run, all on the same batch")
       ->default_str("1")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  app->add_option("--plan", options->plan, "Runs this plan.json instead of planning");
+  app->add_option("--plan", options->plan, "Runs this plan.json instead of planning")
+      ->excludes(app->get_option("--constraint"))
+      ->excludes(app->get_option("--memory-gb"));
   app->add_option("--out", options->out, "Writes losses, times, collectives, memory and plan as JSON");
   app->add_option("--save", options->save, "Writes the outputs of the last step by name (safetensors)");
   app->add_flag("--plot", options->plot, "Draws the losses as a curve");

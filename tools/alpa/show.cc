@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -81,7 +82,8 @@ std::string loops_table(const hlo::Module& module) {
     for (const hlo::Instruction& one : computation.instructions) {
       if (one.opcode != hlo::Opcode::kWhile) continue;
       const auto count = hlo::trip_count(module, computation, one);
-      table.add({one.name, computation.name, count ? format_count(static_cast<double>(*count)) : "unknown", format_bytes(bytes_of(one.shape))});
+      table.add({one.name, computation.name, count ? format_count(static_cast<double>(*count)) : "unknown",
+                 format_bytes(bytes_of(one.shape))});
     }
   }
   return table.empty() ? "" : table.text() + "\n";
@@ -94,7 +96,8 @@ int run(const std::string& file, const std::string& plugin, bool stats) {
     fmt::print("{}", module_listing(module));
     return 0;
   }
-  fmt::print("{}: module {}\n\n{}{}{}", file, module.name, sizes_table(module), loops_table(module), opcodes_table(module));
+  fmt::print("{}: module {}\n\n{}{}{}", file, module.name, sizes_table(module), loops_table(module),
+             opcodes_table(module));
   return 0;
 }
 
@@ -106,9 +109,11 @@ Command add_show(CLI::App& root) {
   auto plugin = std::make_shared<std::string>();
   auto stats = std::make_shared<bool>(false);
   app->footer(kExamples);
-  app->add_option("FILE", *file, "HloModuleProto, HloProto, StableHLO text or portable artifact; plain or .xz")->required();
+  app->add_option("FILE", *file, "HloModuleProto, HloProto, StableHLO text or portable artifact; plain or .xz")
+      ->required();
   app->add_flag("--stats", *stats, "Parameters, FLOPs, bytes, loops and instructions by opcode instead of the text");
-  app->add_option("--plugin", *plugin, "PJRT plug-in that reads StableHLO. Default: ALPA_PJRT_PLUGIN, else the installed wheels");
+  app->add_option("--plugin", *plugin,
+                  "PJRT plug-in that reads StableHLO. Default: ALPA_PJRT_PLUGIN, else the installed wheels");
   return {app, [file, plugin, stats] { return run(*file, *plugin, *stats); }};
 }
 

@@ -1,11 +1,13 @@
+#include "alpa/solver/solve.h"
+
 #include <chrono>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "alpa/solver/evaluate.h"
 #include "alpa/solver/iopddl.h"
-#include "alpa/solver/solve.h"
 #include "command.h"
 #include "format.h"
 #include "output_files.h"
@@ -21,7 +23,8 @@ constexpr const char* kExamples =
     "  alpa solve instance.json.gz --time-limit 300 --json answer.json\n"
     "  alpa solve instance.json --gap 0.01\n"
     "\n"
-    "Instances have the public IOPDDL form. Exit status: 0 a feasible solution; 1 proved infeasible, none found, or bad input.";
+    "Instances have the public IOPDDL form. Exit status: 0 a feasible solution; 1 proved infeasible, none found, or "
+    "bad input.";
 
 struct SolveOptions {
   std::string instance;
@@ -73,10 +76,13 @@ std::string answer_json(const solver::Solution& solution, double seconds, const 
   return json.dump() + "\n";
 }
 
-void print_answer(const SolveOptions& options, const solver::Problem& problem, const solver::Solution& solution, double seconds) {
-  fmt::print("{}: {} nodes, {} edges, {}\n\n", options.instance, format_count(static_cast<double>(problem.nodes.size())),
+void print_answer(const SolveOptions& options, const solver::Problem& problem, const solver::Solution& solution,
+                  double seconds) {
+  fmt::print("{}: {} nodes, {} edges, {}\n\n", options.instance,
+             format_count(static_cast<double>(problem.nodes.size())),
              format_count(static_cast<double>(problem.edges.size())),
-             problem.usage_limit ? "usage limit " + format_bytes(static_cast<double>(*problem.usage_limit)) : "no usage limit");
+             problem.usage_limit ? "usage limit " + format_bytes(static_cast<double>(*problem.usage_limit))
+                                 : "no usage limit");
   Table table({{"after"}, {"free nodes", true}, {"edges", true}, {"table entries", true}});
   for (const auto& size : solution.stats.sizes) {
     table.add({size.after, format_count(static_cast<double>(size.nodes)), format_count(static_cast<double>(size.edges)),
@@ -85,21 +91,25 @@ void print_answer(const SolveOptions& options, const solver::Problem& problem, c
   if (!table.empty()) fmt::print("{}\n", table.text());
   if (!solution.feasible) return;
   fmt::print("  objective   {}{}\n  bound       {}\n  gap         {}\n  peak usage  {}\n  time        {}\n",
-             solver::to_string(solution.objective), solution.optimal() ? "  (proved optimal)" : "", solver::to_string(solution.bound),
-             percent(solution.gap), format_bytes(static_cast<double>(solution.peak_usage)), format_seconds(seconds));
+             solver::to_string(solution.objective), solution.optimal() ? "  (proved optimal)" : "",
+             solver::to_string(solution.bound), percent(solution.gap),
+             format_bytes(static_cast<double>(solution.peak_usage)), format_seconds(seconds));
 }
 
-[[noreturn]] void fail_infeasible(const SolveOptions& options, const solver::Problem& problem, const solver::Solution& solution) {
+[[noreturn]] void fail_infeasible(const SolveOptions& options, const solver::Problem& problem,
+                                  const solver::Solution& solution) {
   const int64_t limit = problem.usage_limit.value_or(0);
   if (solution.least_cap < 0) {
     raise<InfeasibleError>("solve", "{}: {}; loosen the forbidden costs", options.instance,
                            solution.proved_infeasible ? "proved infeasible: every choice has a forbidden cost"
                                                       : "no choice without a forbidden cost was found");
   }
-  raise<InfeasibleError>("solve", "{}: {} within the usage limit of {} bytes: the least limit with a known solution is {} bytes, below {} "
-                         "none can exist; raise usage_limit{}", options.instance,
-                         solution.proved_infeasible ? "proved infeasible" : "no solution was found", limit, solution.least_cap,
-                         solution.least_cap_bound, solution.proved_infeasible ? "" : " or --time-limit");
+  raise<InfeasibleError>(
+      "solve",
+      "{}: {} within the usage limit of {} bytes: the least limit with a known solution is {} bytes, below {} "
+      "none can exist; raise usage_limit{}",
+      options.instance, solution.proved_infeasible ? "proved infeasible" : "no solution was found", limit,
+      solution.least_cap, solution.least_cap_bound, solution.proved_infeasible ? "" : " or --time-limit");
 }
 
 int run(const SolveOptions& options) {
@@ -115,7 +125,8 @@ int run(const SolveOptions& options) {
   settings.progress = [&](const solver::Progress& at) {
     log.push_back(log_entry(at));
     progress.show(fmt::format("{} {}  objective {}  bound {}  gap {}", format_seconds(at.seconds), at.phase,
-                              at.objective ? solver::to_string(*at.objective) : "none yet", solver::to_string(at.bound), percent(gap_of(at))));
+                              at.objective ? solver::to_string(*at.objective) : "none yet", solver::to_string(at.bound),
+                              percent(gap_of(at))));
   };
   const auto start = std::chrono::steady_clock::now();
   const solver::Solution solution = solver::solve(problem, settings);
@@ -135,17 +146,23 @@ int run(const SolveOptions& options) {
 }  // namespace
 
 Command add_solve(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("solve", "Solves a placement problem in the public IOPDDL form, with a proved bound");
+  CLI::App* app =
+      root.add_subcommand("solve", "Solves a placement problem in the public IOPDDL form, with a proved bound");
   auto options = std::make_shared<SolveOptions>();
   app->footer(kExamples);
   app->add_option("INSTANCE", options->instance, "The instance: JSON, plain or .gz")->required();
-  app->add_option("--time-limit", options->time_limit, "Most seconds to search")->default_str("600")->check(CLI::Range(0.0, 1e7));
+  app->add_option("--time-limit", options->time_limit, "Most seconds to search")
+      ->default_str("600")
+      ->check(CLI::Range(0.0, 1e7));
   app->add_option("--gap", options->gap, "Stop when (objective - bound) / objective is proved to be at most this")
       ->default_str("0")
       ->check(CLI::Range(0.0, 1.0));
-  app->add_option("--threads", options->threads, "Most threads; the search uses one")->default_str("1")->check(CLI::Range(1, 1024));
+  app->add_option("--threads", options->threads, "Most threads; the search uses one")
+      ->default_str("1")
+      ->check(CLI::Range(1, 1024));
   app->add_option("--seed", options->seed, "Of the local search")->default_str("1");
-  app->add_option("--json,--out", options->json, "Writes solution, objective, bound, feasibility, seconds and log as JSON");
+  app->add_option("--json,--out", options->json,
+                  "Writes solution, objective, bound, feasibility, seconds and log as JSON");
   return {app, [options] { return run(*options); }};
 }
 

@@ -59,20 +59,24 @@ void add_step_options(CLI::App& app, StepOptions& options) {
                  "The training step: HloModuleProto, HloProto, StableHLO text or portable artifact; plain or .xz")
       ->required();
   app.add_option("--meta", options.meta, "meta.json: names and roles of inputs and outputs, the batch dims");
-  app.add_option("--method", options.method, "none: one device; data: batch over all devices; shard: the planner chooses")
+  app.add_option("--method", options.method,
+                 "none: one device; data: batch over all devices; shard: the planner chooses")
       ->default_str("shard");
-  app.add_option("--mesh", options.mesh, "Logical mesh A, AxB or AxBxC; axes x, y, z. Default: every factorization is tried");
+  app.add_option("--mesh", options.mesh,
+                 "Logical mesh A, AxB or AxBxC; axes x, y, z. Default: every factorization is tried");
   app.add_option("--memory-gb", options.memory_gb, "Most memory of a device, in 2^30 bytes. Default: the cluster's")
       ->check(CLI::PositiveNumber);
-  app.add_option("--constraint", options.constraints,
-                 "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an axis, "
-                 "or (x+y); repeatable")
+  app.add_option(
+         "--constraint", options.constraints,
+         "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an axis, "
+         "or (x+y); repeatable")
       ->allow_extra_args(false);
   app.add_option("--cluster", options.cluster, "Ready description (`alpa devices --help` lists them) or a JSON file")
       ->default_str("local-cpu");
   app.add_option("--micro-batches", options.micro_batches, "Parts that a batch is run in; this version runs 1")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--plugin", options.plugin, "PJRT plug-in (.so). Default: ALPA_PJRT_PLUGIN, else the installed wheels");
+  app.add_option("--plugin", options.plugin,
+                 "PJRT plug-in (.so). Default: ALPA_PJRT_PLUGIN, else the installed wheels");
   app.add_option("--dump-dir", options.dump_dir, "Folder for the program before and after each pass, and plan.json");
 }
 
@@ -87,15 +91,17 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
     result.constraints.push_back(parse_option([&] { return compiler::parse_constraint(text); }));
   }
   if (!options.mesh.empty()) result.mesh = parse_option([&] { return mesh::LogicalMesh::parse(options.mesh); });
-  require<UnsupportedError>(options.micro_batches == 1, "micro-batches", "--micro-batches {}: running a batch in parts needs "
-                            "gradient accumulation, which is not in this version; use 1", options.micro_batches);
+  require<UnsupportedError>(options.micro_batches == 1, "micro-batches",
+                            "--micro-batches {}: running a batch in parts needs "
+                            "gradient accumulation, which is not in this version; use 1",
+                            options.micro_batches);
   if (options.memory_gb > 0) {
     require_usage(options.memory_gb < 1e9, "--memory-gb {}: use less than 10^9", options.memory_gb);
     result.memory_cap_bytes = std::llround(options.memory_gb * static_cast<double>(1 << 30));
   }
   const std::optional<int64_t> of_hosts = devices_of_hosts(options);
   const bool none = result.method == compiler::Method::kNone;
-  result.num_devices = options.devices > 0 ? options.devices
+  result.num_devices = options.devices > 0    ? options.devices
                        : none && !result.mesh ? 1
                        : of_hosts             ? *of_hosts
                        : result.mesh          ? result.mesh->num_devices()
@@ -109,7 +115,8 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
   result.cluster = cluster_for(options.cluster, result.num_devices);
   if (options.hosts > 0) {
     result.cluster.hosts = options.hosts;
-    if (options.cluster == "local-cpu") result.cluster.devices_per_host = std::max<int64_t>(1, result.num_devices / options.hosts);
+    if (options.cluster == "local-cpu")
+      result.cluster.devices_per_host = std::max<int64_t>(1, result.num_devices / options.hosts);
   }
   return result;
 }
@@ -117,13 +124,13 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
 compiler::Program load_step(const StepOptions& options, ClientSource& client) {
   std::optional<compiler::Meta> meta;
   if (!options.meta.empty()) meta = compiler::parse_meta(read_file(options.meta), options.meta);
-  return naming(options.step, [&] {
-    return compiler::load_program(read_file(options.step), options.step, meta, reader_of(client));
-  });
+  return naming(options.step,
+                [&] { return compiler::load_program(read_file(options.step), options.step, meta, reader_of(client)); });
 }
 
 hlo::Module load_module(const std::string& path, ClientSource& client) {
-  return naming(path, [&] { return hlo::read_module(compiler::module_bytes(read_file(path), path, reader_of(client))); });
+  return naming(path,
+                [&] { return hlo::read_module(compiler::module_bytes(read_file(path), path, reader_of(client))); });
 }
 
 }  // namespace alpa::tool

@@ -18,7 +18,7 @@ struct StepOptions {
   std::string meta;
   std::string method = "shard";
   std::string mesh;
-  int64_t devices = 0;  ///< 0: not given.
+  int64_t devices = 0;   ///< 0: not given.
   double memory_gb = 0;  ///< 0: not given. Units: 2^30 bytes.
   std::vector<std::string> constraints;
   std::string cluster = "local-cpu";
@@ -35,7 +35,8 @@ void add_step_options(CLI::App& app, StepOptions& options);
 
 /// The options as the planner wants them; the progress callback is left empty. Nothing is read but a cluster's file.
 /// The device count is: 1 for method none, else --devices, else the mesh's product, else that of the hosts, else 8.
-/// Errors: UsageError for texts that cannot be read and for a mesh that does not fit; InvalidArgumentError for a cluster.
+/// Errors: UsageError for texts that cannot be read and for a mesh that does not fit; InvalidArgumentError for a
+/// cluster.
 compiler::PlanOptions planner_options(const StepOptions& options);
 
 /// The description of a cluster for `devices` devices; `local-cpu` is divided among them.

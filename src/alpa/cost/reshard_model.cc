@@ -17,23 +17,26 @@ hlo::Opcode opcode_of(sharding::ReshardStep::Kind kind) {
 
 double ReshardModel::seconds(const tensor::Shape& shape, const sharding::ShardingSpec& from,
                              const sharding::ShardingSpec& to) {
-  return from == to ? 0 : paths(shape, from).seconds(to);
+  if (from == to) return 0;
+  sharding::ReshardGraph& ways = graph(shape);
+  return ways.seconds_from(ways.index(from))[static_cast<size_t>(ways.index(to))];
 }
 
 std::vector<sharding::ReshardStep> ReshardModel::steps(const tensor::Shape& shape, const sharding::ShardingSpec& from,
                                                        const sharding::ShardingSpec& to) {
   if (from == to) return {};
-  return paths(shape, from).steps(to);
+  sharding::ReshardGraph& ways = graph(shape);
+  return ways.steps(ways.index(from), ways.index(to));
 }
 
-const sharding::ReshardPaths& ReshardModel::paths(const tensor::Shape& shape, const sharding::ShardingSpec& from) {
-  const auto key = std::tuple(tensor::bit_width(shape.dtype), shape.dims, from);
+sharding::ReshardGraph& ReshardModel::graph(const tensor::Shape& shape) {
+  const auto key = std::pair(tensor::bit_width(shape.dtype), shape.dims);
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   const auto cost = [this](sharding::ReshardStep::Kind kind, int64_t bytes, const std::vector<int>& axes) {
     return collectives_.seconds(opcode_of(kind), bytes, axes);
   };
-  return known_.emplace(key, sharding::ReshardPaths(shape, from, collectives_.logical_mesh(), cost)).first->second;
+  return known_.emplace(key, sharding::ReshardGraph(shape, collectives_.logical_mesh(), cost)).first->second;
 }
 
 }  // namespace alpa::cost

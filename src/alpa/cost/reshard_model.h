@@ -22,11 +22,12 @@ class ReshardModel {
   std::vector<sharding::ReshardStep> steps(const tensor::Shape& shape, const sharding::ShardingSpec& from,
                                            const sharding::ShardingSpec& to);
 
- private:
-  const sharding::ReshardPaths& paths(const tensor::Shape& shape, const sharding::ShardingSpec& from);
+  /// The specs of a shape and the ways between them.
+  sharding::ReshardGraph& graph(const tensor::Shape& shape);
 
+ private:
   const CollectiveModel& collectives_;
-  std::map<std::tuple<int, std::vector<int64_t>, sharding::ShardingSpec>, sharding::ReshardPaths> known_;
+  std::map<std::pair<int, std::vector<int64_t>>, sharding::ReshardGraph> known_;
 };
 
 }  // namespace alpa::cost

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <queue>
+#include <tuple>
 
 #include "alpa/base/error.h"
 
@@ -118,60 +120,67 @@ std::vector<ReshardStep> next_steps(const tensor::Shape& shape, const ShardingSp
   return StepList(shape, from, mesh).run();
 }
 
-ReshardPaths::ReshardPaths(const tensor::Shape& shape, const ShardingSpec& from, const mesh::LogicalMesh& mesh,
-                           const StepCost& cost) {
-  reached_.push_back({.spec = from, .seconds = 0, .count = 0, .previous = -1, .step = {}, .settled = false});
-  while (true) {
-    int best = -1;
-    for (int k = 0; k < static_cast<int>(reached_.size()); ++k) {
-      const Reached& candidate = reached_[static_cast<size_t>(k)];
-      if (candidate.settled) continue;
-      if (best < 0 || std::pair(candidate.seconds, candidate.count) <
-                          std::pair(reached_[static_cast<size_t>(best)].seconds, reached_[static_cast<size_t>(best)].count)) {
-        best = k;
-      }
-    }
-    if (best < 0) return;
-    reached_[static_cast<size_t>(best)].settled = true;
-    const Reached here = reached_[static_cast<size_t>(best)];
-    for (ReshardStep& step : next_steps(shape, here.spec, mesh)) {
-      const int64_t bytes = step_bytes(shape, here.spec, step, mesh);
-      const double seconds = here.seconds + (step.kind == Kind::kSlice ? 0 : cost(step.kind, bytes, step.axes));
-      const int known = find(step.result);
-      if (known < 0) {
-        Reached next{.spec = step.result, .seconds = seconds, .count = here.count + 1, .previous = best, .step = step, .settled = false};
-        reached_.push_back(std::move(next));
-        continue;
-      }
-      Reached& other = reached_[static_cast<size_t>(known)];
-      if (other.settled || std::pair(seconds, here.count + 1) >= std::pair(other.seconds, other.count)) continue;
-      other.seconds = seconds;
-      other.count = here.count + 1;
-      other.previous = best;
-      other.step = step;
+ReshardGraph::ReshardGraph(const tensor::Shape& shape, const mesh::LogicalMesh& mesh, const StepCost& cost) {
+  std::vector<ShardingSpec> specs{ShardingSpec::replicated(shape.rank())};
+  index_[specs[0]] = 0;
+  for (size_t at = 0; at < specs.size(); ++at) {  // every spec is reached from the replicated one by slices and permutes
+    edges_.emplace_back();
+    const ShardingSpec from = specs[at];
+    for (ReshardStep& step : next_steps(shape, from, mesh)) {
+      const auto [known, added] = index_.try_emplace(step.result, static_cast<int>(specs.size()));
+      if (added) specs.push_back(step.result);
+      const int64_t bytes = step_bytes(shape, from, step, mesh);
+      const double seconds = step.kind == Kind::kSlice ? 0 : cost(step.kind, bytes, step.axes);
+      edges_.back().push_back({known->second, seconds, std::move(step)});
     }
   }
+  ways_.resize(specs.size());
 }
 
-int ReshardPaths::find(const ShardingSpec& spec) const {
-  for (size_t k = 0; k < reached_.size(); ++k) {
-    if (reached_[k].spec == spec) return static_cast<int>(k);
+int ReshardGraph::index(const ShardingSpec& spec) const {
+  const auto found = index_.find(spec);
+  ALPA_CHECK(found != index_.end());
+  return found->second;
+}
+
+const ReshardGraph::Ways& ReshardGraph::ways_from(int from) {
+  Ways& ways = ways_[static_cast<size_t>(from)];
+  if (!ways.seconds.empty()) return ways;
+  ways.seconds.assign(edges_.size(), std::numeric_limits<double>::infinity());
+  ways.previous.assign(edges_.size(), -1);
+  ways.previous_edge.assign(edges_.size(), -1);
+  std::vector<int> steps(edges_.size(), std::numeric_limits<int>::max());
+  using Entry = std::tuple<double, int, int>;  // seconds, steps, spec
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  ways.seconds[static_cast<size_t>(from)] = 0;
+  steps[static_cast<size_t>(from)] = 0;
+  queue.emplace(0.0, 0, from);
+  while (!queue.empty()) {
+    const auto [seconds, count, at] = queue.top();
+    queue.pop();
+    if (std::pair(seconds, count) > std::pair(ways.seconds[static_cast<size_t>(at)], steps[static_cast<size_t>(at)])) continue;
+    for (size_t k = 0; k < edges_[static_cast<size_t>(at)].size(); ++k) {
+      const Edge& edge = edges_[static_cast<size_t>(at)][k];
+      const auto to = static_cast<size_t>(edge.to);
+      if (std::pair(seconds + edge.seconds, count + 1) >= std::pair(ways.seconds[to], steps[to])) continue;
+      ways.seconds[to] = seconds + edge.seconds;
+      steps[to] = count + 1;
+      ways.previous[to] = at;
+      ways.previous_edge[to] = static_cast<int>(k);
+      queue.emplace(ways.seconds[to], count + 1, edge.to);
+    }
   }
-  return -1;
+  return ways;
 }
 
-double ReshardPaths::seconds(const ShardingSpec& to) const {
-  const int at = find(to);
-  ALPA_CHECK(at >= 0);
-  return reached_[static_cast<size_t>(at)].seconds;
-}
+const std::vector<double>& ReshardGraph::seconds_from(int from) { return ways_from(from).seconds; }
 
-std::vector<ReshardStep> ReshardPaths::steps(const ShardingSpec& to) const {
-  int at = find(to);
-  ALPA_CHECK(at >= 0);
+std::vector<ReshardStep> ReshardGraph::steps(int from, int to) {
+  const Ways& ways = ways_from(from);
   std::vector<ReshardStep> result;
-  for (; reached_[static_cast<size_t>(at)].previous >= 0; at = reached_[static_cast<size_t>(at)].previous) {
-    result.push_back(reached_[static_cast<size_t>(at)].step);
+  for (int at = to; at != from; at = ways.previous[static_cast<size_t>(at)]) {
+    const auto before = static_cast<size_t>(ways.previous[static_cast<size_t>(at)]);
+    result.push_back(edges_[before][static_cast<size_t>(ways.previous_edge[static_cast<size_t>(at)])].step);
   }
   std::reverse(result.begin(), result.end());
   return result;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -36,29 +37,35 @@ using StepCost = std::function<double(ReshardStep::Kind kind, int64_t bytes, con
 /// All steps that lead from one spec to another in one instruction, in a fixed order; nothing is ever padded.
 std::vector<ReshardStep> next_steps(const tensor::Shape& shape, const ShardingSpec& from, const mesh::LogicalMesh& mesh);
 
-/// A cheapest way from a spec to another, as the last step to each spec and its summed cost.
-class ReshardPaths {
+/// Every spec of a shape that pads nothing, and the steps between them: cheapest ways by Dijkstra's search, remembered.
+/// Ties: fewer steps, then the order of `next_steps`.
+class ReshardGraph {
  public:
-  /// Dijkstra's search from `from` over every spec of the shape. Ties: fewer steps, then order of `next_steps`.
-  ReshardPaths(const tensor::Shape& shape, const ShardingSpec& from, const mesh::LogicalMesh& mesh, const StepCost& cost);
+  ReshardGraph(const tensor::Shape& shape, const mesh::LogicalMesh& mesh, const StepCost& cost);
 
-  /// Seconds to `to`. Errors: InternalError if it pads the shape.
-  double seconds(const ShardingSpec& to) const;
-  /// Steps to `to`, in order; none if it is the start.
-  std::vector<ReshardStep> steps(const ShardingSpec& to) const;
+  /// Errors: InternalError if the spec pads the shape or has another rank.
+  int index(const ShardingSpec& spec) const;
+  /// Seconds from a spec to each, by index.
+  const std::vector<double>& seconds_from(int from);
+  /// Steps from one spec to another, in order; none if they are the same.
+  std::vector<ReshardStep> steps(int from, int to);
 
  private:
-  struct Reached {
-    ShardingSpec spec;
+  struct Edge {
+    int to = 0;
     double seconds = 0;
-    int count = 0;
-    int previous = -1;
     ReshardStep step;
-    bool settled = false;
   };
-  int find(const ShardingSpec& spec) const;
+  struct Ways {
+    std::vector<double> seconds;
+    std::vector<int> previous;       ///< Spec before, or -1.
+    std::vector<int> previous_edge;  ///< Index into its edges.
+  };
+  const Ways& ways_from(int from);
 
-  std::vector<Reached> reached_;
+  std::map<ShardingSpec, int> index_;
+  std::vector<std::vector<Edge>> edges_;
+  std::vector<Ways> ways_;
 };
 
 }  // namespace alpa::sharding

@@ -156,6 +156,20 @@ class ProblemBuilder {
     return operand < 0 ? strategy.results[0] : strategy.operands[static_cast<size_t>(operand)];
   }
 
+  void fill_table(const EdgeRequest& edge, const tensor::Shape& shape, solver::CostTable& table) {
+    sharding::ReshardGraph& ways = reshard_.graph(shape);
+    std::vector<int> wanted_index;
+    for (const Strategy& col : result_.tables[static_cast<size_t>(edge.to)]->strategies) wanted_index.push_back(ways.index(wanted(col, edge.operand)));
+    for (const Strategy& row : result_.tables[static_cast<size_t>(edge.from)]->strategies) {
+      const int have = ways.index(row.results[static_cast<size_t>(edge.result)]);
+      const std::vector<double>* seconds = edge.followed ? nullptr : &ways.seconds_from(have);
+      for (const int want : wanted_index) {
+        const int64_t followed = have == want ? 0 : solver::kForbidden;
+        table.costs.push_back(edge.followed ? followed : to_units(edge.executions * (*seconds)[static_cast<size_t>(want)]));
+      }
+    }
+  }
+
   void add_edge(const EdgeRequest& edge, const tensor::Shape& shape) {
     const StrategyTable& from = *result_.tables[static_cast<size_t>(edge.from)];
     const StrategyTable& to = *result_.tables[static_cast<size_t>(edge.to)];
@@ -166,14 +180,7 @@ class ProblemBuilder {
     auto known = edge_tables_.find(key);
     if (known == edge_tables_.end()) {
       solver::CostTable table{.rows = static_cast<int32_t>(from.strategies.size()), .cols = static_cast<int32_t>(to.strategies.size()), .costs = {}};
-      for (const Strategy& row : from.strategies) {
-        for (const Strategy& col : to.strategies) {
-          const ShardingSpec& have = row.results[static_cast<size_t>(edge.result)];
-          const ShardingSpec& want = wanted(col, edge.operand);
-          const double seconds = edge.followed ? 0 : edge.executions * reshard_.seconds(shape, have, want);
-          table.costs.push_back(edge.followed && have != want ? solver::kForbidden : to_units(seconds));
-        }
-      }
+      fill_table(edge, shape, table);
       known = edge_tables_.emplace(key, static_cast<int32_t>(result_.problem.tables.size())).first;
       result_.problem.tables.push_back(std::move(table));
     }
