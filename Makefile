@@ -1,0 +1,46 @@
+# Two commands are enough on a fresh Debian 12 machine with g++, cmake, python3 and make: `make demo` and `make test`.
+JOBS ?= $(shell nproc)
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test matrix format lint bench clean
+
+help:
+	@echo "make demo    run the GPT training step on eight virtual devices, planned automatically, beside one device"
+	@echo "make test    build and run all tests"
+	@echo "make build   build the command: build/release/bin/alpa"
+	@echo "make matrix  every model x mesh x method x plug-in, and every strategy of every operation (about two hours)"
+	@echo "make bench   benchmarks, written to build/bench/*.json"
+	@echo "make format  format the sources;  make lint  check format, layers, sizes, clang-tidy"
+
+setup:
+	@tools/setup.sh
+
+build: setup
+	@cmake --preset release > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release -j $(JOBS)
+
+demo: setup
+	@cmake --preset release > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release -j $(JOBS) --target alpa
+	@tools/demo.sh
+
+test: build
+	@ctest --preset release
+
+matrix: build
+	@ALPA_FULL_MATRIX=1 build/release/bin/models_test
+	@ALPA_FULL_MATRIX=1 build/release/bin/ops_test --gtest_brief=1
+
+bench: build
+	@benchmarks/run.sh
+
+format: setup
+	@tools/checks/format.sh --fix
+
+lint: setup
+	@tools/checks/format.sh
+	@python3 tools/checks/check_layers.py
+	@python3 tools/checks/check_sizes.py
+	@tools/checks/tidy.sh
+
+clean:
+	rm -rf build
