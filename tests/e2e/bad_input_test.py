@@ -130,10 +130,32 @@ class BadPlans(CommandTest):
         self.refuse("run", *step_of("mlp"), "--plan", plan, "--method", "data", *out, says=["shard", "data"])
         cut = self.write("cut.json", plan.read_bytes()[:-50])
         self.refuse("run", *step_of("mlp"), "--plan", cut, *out, says=["cut.json", "JSON"])
-        fields = json.loads(plan.read_text())
-        del fields["inputs"]
-        part = self.write("part.json", json.dumps(fields))
-        self.refuse("run", *step_of("mlp"), "--plan", part, *out, says=["part.json", "inputs"])
+        self.refuse("run", *step_of("mlp"), "--plan", self.write("list.json", "[1]"), *out, says=["list.json", "version"])
+
+    def test_stored_plan_that_was_changed(self):
+        path = self.folder / "plan.json"
+        self.succeed("plan", *step_of("mlp"), "--mesh", "2x2", "--json", path)
+        plan = json.loads(path.read_text())
+
+        def refuse(change, *says):
+            changed = json.loads(path.read_text())
+            change(changed)
+            file = self.write("changed.json", json.dumps(changed))
+            self.refuse("run", *step_of("mlp"), "--plan", file, "--out", self.folder / "r.json", says=says)
+
+        name = next(iter(plan["ops"]))
+        other = [[["x", "y"], None], [None, ["x", "y"]]]
+        kernel = next(k for k, one in enumerate(plan["inputs"]) if one["name"] == "params.fc1.kernel")
+        spec = next(one for one in other if one != plan["inputs"][kernel]["spec"])
+        refuse(lambda p: p.pop("inputs"), "changed.json", "inputs")
+        refuse(lambda p: p["inputs"].pop(), "other inputs")
+        refuse(lambda p: p.update(mesh="3x5"), "plan again")
+        refuse(lambda p: p.update(version=99), "version 99")
+        refuse(lambda p: p.update(cluster="mine"), "mine", "--cluster")
+        refuse(lambda p: p["ops"].pop(name), name)
+        refuse(lambda p: p["ops"].update({name: [None] * 9}), "plan again" if name.startswith("a_") else name)
+        refuse(lambda p: p["inputs"][kernel].update(spec=spec), "params.fc1.kernel", "two ways")
+        refuse(lambda p: p["outputs"][kernel].update(spec=spec), "params.fc1.kernel", "feeds")
 
 
 class BadInputs(CommandTest):

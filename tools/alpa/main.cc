@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include "command.h"
 
@@ -27,7 +28,7 @@ constexpr const char* kExamples =
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
-    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    const bool blank = (c >= 0 && c <= ' ') || c == '\x7f';
     if (!blank) line += c;
     if (blank && !line.empty() && line.back() != ' ') line += ' ';
   }
@@ -79,6 +80,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using alpa::tool::fail;
+  google::protobuf::SetLogHandler(nullptr);  // what is wrong with a file is said by our own error, once
   try {
     return alpa::tool::run(argc, argv);
   } catch (const alpa::tool::UsageError& error) {

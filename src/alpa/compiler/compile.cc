@@ -13,6 +13,33 @@
 namespace alpa::compiler {
 namespace {
 
+// A plan that was changed by hand may say one thing of an input and another of the instruction that reads it; what runs would
+// then be wrong without an error.
+void check_tensors(const Program& program, const plan::Plan& plan) {
+  const hlo::Computation& entry = program.module.entry_computation();
+  const auto parameters = hlo::parameters(entry);
+  for (size_t k = 0; k < plan.inputs.size(); ++k) {
+    const plan::TensorPlan& input = plan.inputs[k];
+    require<InvalidArgumentError>(input.shape == entry[parameters[k]].shape, "compile", "input {} is {} in the plan, {} in the program: plan "
+                                  "again", input.name, tensor::to_string(input.shape), tensor::to_string(entry[parameters[k]].shape));
+    require<InvalidArgumentError>(sharding::divides(input.spec, input.shape, plan.mesh), "compile", "the plan's placement {} of input {} "
+                                  "does not divide {} evenly: plan again", sharding::to_string(input.spec, plan.mesh), input.name,
+                                  tensor::to_string(input.shape));
+    const auto op = plan.ops.find(entry[parameters[k]].name);
+    require<InvalidArgumentError>(op == plan.ops.end() || (op->second.size() == 1 && op->second[0] == input.spec), "compile",
+                                  "the plan places input {} in two ways, in \"inputs\" and in \"ops\": plan again", input.name);
+  }
+  for (size_t k = 0; k < plan.outputs.size(); ++k) {
+    const plan::TensorPlan& output = plan.outputs[k];
+    const tensor::Shape& shape = program.graph.values[static_cast<size_t>(program.graph.outputs[k])].shape;
+    const auto feeds = program.meta.outputs[k].feeds_input;
+    require<InvalidArgumentError>(output.shape == shape && sharding::divides(output.spec, shape, plan.mesh), "compile", "the plan's output {} "
+                                  "is not the program's, or its placement does not divide it: plan again", output.name);
+    require<InvalidArgumentError>(!feeds || output.spec == plan.inputs[static_cast<size_t>(*feeds)].spec, "compile", "the plan places output "
+                                  "{} otherwise than the input that it feeds: plan again", output.name);
+  }
+}
+
 void check_plan(const Program& program, const plan::Plan& plan, const pjrt::Client& client) {
   require<InvalidArgumentError>(plan.program_hash == program.hash, "compile", "the plan was made for program {}, this one is {}: plan again",
                                 plan.program_hash, program.hash);
@@ -21,6 +48,7 @@ void check_plan(const Program& program, const plan::Plan& plan, const pjrt::Clie
                                 client.devices().size());
   require<InvalidArgumentError>(plan.inputs.size() == program.meta.inputs.size() && plan.outputs.size() == program.graph.outputs.size(), "compile",
                                 "the plan has other inputs or outputs than the program: plan again");
+  check_tensors(program, plan);
 }
 
 }  // namespace

@@ -169,8 +169,8 @@ Plan plan_from_json(std::string_view text, std::string_view source) {
   const Reader read(source);
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   read.check(!json.is_discarded(), "not JSON, or cut short");
-  read.check(read.number(json, "version") == Plan::kVersion, "plan version {}: this program reads version {}",
-             json["version"].dump(), Plan::kVersion);
+  const double version = read.number(json, "version");
+  read.check(version == Plan::kVersion, "plan version {}: this program reads version {}", version, Plan::kVersion);
   Plan plan;
   plan.program_hash = read.text(json, "program_hash");
   plan.cluster = read.text(json, "cluster");

@@ -114,6 +114,11 @@ void Graph::set_table(int32_t l, TablePtr table) {
   touch(l);
 }
 
+void Graph::touch(int32_t l) {
+  touched_.push_back(l);
+  vertices_[links_[l].a].dirty = vertices_[links_[l].b].dirty = true;
+}
+
 void Graph::attach(int32_t l) {
   for (int32_t v : {links_[l].a, links_[l].b}) {
     vertices_[v].links.push_back(l);
@@ -129,6 +134,7 @@ void Graph::remove_link(int32_t l) {
   for (int32_t v : {link.a, link.b}) {
     Vertex& vertex = vertices_[v];
     --vertex.degree;
+    vertex.dirty = true;
     if (vertex.links.size() > size_t(2 * vertex.degree + 8)) links_of(v);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "alpa/solver/cost.h"
@@ -25,6 +26,7 @@ class Graph {
     int32_t original_size = 0;   ///< Strategies of the original node.
     bool alive = true;
     bool uses_memory = false;    ///< Its strategy may change the usage at some time step.
+    bool dirty = true;           ///< Costs or links changed since the last `take_dirty`.
   };
   struct Link {
     int32_t a = 0;  ///< Rows of the table.
@@ -79,12 +81,15 @@ class Graph {
   /// Links whose table changed since the last call, in order.
   std::vector<int32_t> take_touched();
 
+  /// Whether a vertex changed since the last call for it. Costs change only together with links.
+  bool take_dirty(int32_t v) { return std::exchange(vertices_[v].dirty, false); }
+
   /// Fills in the strategies of the vertices that left, from those of the vertices that remain (original numbers).
   void extend(std::vector<int32_t>& choice) const;
 
  private:
   void attach(int32_t l);
-  void touch(int32_t l) { touched_.push_back(l); }
+  void touch(int32_t l);
 
   std::vector<Vertex> vertices_;
   std::vector<Link> links_;
