@@ -130,7 +130,8 @@ class BadPlans(CommandTest):
         self.refuse("run", *step_of("mlp"), "--plan", plan, "--method", "data", *out, says=["shard", "data"])
         cut = self.write("cut.json", plan.read_bytes()[:-50])
         self.refuse("run", *step_of("mlp"), "--plan", cut, *out, says=["cut.json", "JSON"])
-        self.refuse("run", *step_of("mlp"), "--plan", self.write("list.json", "[1]"), *out, says=["list.json", "version"])
+        no_plan = self.write("list.json", "[1]")
+        self.refuse("run", *step_of("mlp"), "--plan", no_plan, *out, says=["list.json", "version"])
 
     def test_stored_plan_that_was_changed(self):
         path = self.folder / "plan.json"
@@ -143,7 +144,7 @@ class BadPlans(CommandTest):
             file = self.write("changed.json", json.dumps(changed))
             self.refuse("run", *step_of("mlp"), "--plan", file, "--out", self.folder / "r.json", says=says)
 
-        name = next(iter(plan["ops"]))
+        name = next(op for op in plan["ops"] if op.startswith("dot"))
         other = [[["x", "y"], None], [None, ["x", "y"]]]
         kernel = next(k for k, one in enumerate(plan["inputs"]) if one["name"] == "params.fc1.kernel")
         spec = next(one for one in other if one != plan["inputs"][kernel]["spec"])
@@ -153,7 +154,7 @@ class BadPlans(CommandTest):
         refuse(lambda p: p.update(version=99), "version 99")
         refuse(lambda p: p.update(cluster="mine"), "mine", "--cluster")
         refuse(lambda p: p["ops"].pop(name), name)
-        refuse(lambda p: p["ops"].update({name: [None] * 9}), "plan again" if name.startswith("a_") else name)
+        refuse(lambda p: p["ops"].update({name: [None] * 9}), name)
         refuse(lambda p: p["inputs"][kernel].update(spec=spec), "params.fc1.kernel", "two ways")
         refuse(lambda p: p["outputs"][kernel].update(spec=spec), "params.fc1.kernel", "feeds")
 

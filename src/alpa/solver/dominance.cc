@@ -60,23 +60,30 @@ class CheapestPartners {
   std::map<std::pair<const Table*, bool>, Entry> known_;  // Looked up only.
 };
 
-/// Whether s beats d, given c(d) - c(s). What s loses at each link is first bounded from below by what it loses where d
-/// is cheapest: that rules out nearly all pairs without a look at their rows.
-bool beats(const std::vector<Side>& sides, int64_t slack, int32_t s, int32_t d) {
-  const auto least_loss = [&](const Side& side) {
-    const int32_t t = (*side.cheapest)[d];
-    const int64_t here = side.view.at(s, t);
-    return is_infinite(here) ? kInfinite : here - side.view.at(d, t);
-  };
+/// c(d) - c(s) less what s loses at each link where d is cheapest, one a strategy s: below 0, s does not beat d. That
+/// rules out nearly all pairs without a look at their rows.
+void quick_slack(const std::vector<int64_t>& cost, const std::vector<Side>& sides, int32_t d,
+                 std::vector<int64_t>& slack) {
+  const auto domain = static_cast<int32_t>(cost.size());
+  for (int32_t s = 0; s < domain; ++s) slack[s] = cost[d] - cost[s];
   for (const Side& side : sides) {
-    const int64_t loss = least_loss(side);
-    if (is_infinite(loss)) return false;
-    slack -= loss;
+    const int32_t t = (*side.cheapest)[d];
+    const int64_t there = side.view.at(d, t);
+    for (int32_t s = 0; s < domain; ++s) {
+      // One forbidden entry decides, and two would not fit.
+      slack[s] = std::max(slack[s] - (side.view.at(s, t) - there), -kInfinite);
+    }
   }
+}
+
+/// Whether s beats d, given their quick slack.
+bool beats(const std::vector<Side>& sides, int64_t slack, int32_t s, int32_t d) {
   for (size_t k = 0; k < sides.size() && slack >= 0; ++k) {
-    const int64_t loss = largest_loss(sides[k].view, s, d);
+    const TableView& view = sides[k].view;
+    const int64_t loss = largest_loss(view, s, d);
     if (is_infinite(loss)) return false;
-    slack -= loss - least_loss(sides[k]);
+    const int32_t t = (*sides[k].cheapest)[d];
+    slack -= loss - (view.at(s, t) - view.at(d, t));
   }
   return slack >= 0;
 }
@@ -90,10 +97,12 @@ std::vector<char> undominated(const std::vector<int64_t>& cost, const std::vecto
                               const std::vector<std::vector<int64_t>>& profile) {
   const auto domain = static_cast<int32_t>(cost.size());
   std::vector<char> keep(domain, 1);
+  std::vector<int64_t> slack(domain);
   for (int32_t d = 0; d < domain; ++d) {
+    quick_slack(cost, sides, d, slack);
     for (int32_t s = 0; s < domain && keep[d]; ++s) {
-      if (s == d || !keep[s] || !beats(sides, cost[d] - cost[s], s, d)) continue;
-      if (uses_no_more(profile, s, d)) keep[d] = 0;
+      if (s == d || !keep[s] || slack[s] < 0 || !uses_no_more(profile, s, d)) continue;
+      if (beats(sides, slack[s], s, d)) keep[d] = 0;
     }
   }
   return keep;
