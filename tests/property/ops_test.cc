@@ -152,8 +152,7 @@ TEST_P(Operations, EveryStrategyIsRightAndMovesThePredictedBytes) {
   const mesh::LogicalMesh mesh = mesh::LogicalMesh::parse(mesh_text);
   const mesh::ClusterSpec cluster = mesh::local_cpu(8);
   const cost::CollectiveModel collectives(cluster, mesh);
-  // Large strategy spaces are thinned in the covering subset: every third, and all of the first ones.
-  const size_t stride = full_matrix() ? 1 : mesh.num_axes() >= 3 ? 5 : 2;
+  const size_t most = full_matrix() ? std::numeric_limits<size_t>::max() : 6;  // of one operation, spread over its strategies
   int64_t tried = 0;
   const char* only = std::getenv("ALPA_ONLY_OP");
   for (const OpCase& one : op_cases()) {
@@ -179,7 +178,8 @@ TEST_P(Operations, EveryStrategyIsRightAndMovesThePredictedBytes) {
     }
     planner::StrategyMaker maker(program.module, program.graph, collectives);
     const auto table = maker.table(program.graph.nodes[static_cast<size_t>(target)]);
-    for (size_t k = 0; k < table->strategies.size(); k += table->strategies.size() > 8 ? stride : 1) {
+    const size_t stride = table->strategies.size() <= most ? 1 : (table->strategies.size() + most - 1) / most;
+    for (size_t k = 0; k < table->strategies.size(); k += stride) {
       const planner::Strategy& strategy = table->strategies[k];
       SCOPED_TRACE(one.name + " " + describe(strategy, mesh));
       ++tried;
@@ -258,7 +258,7 @@ void check_chain(const tensor::Shape& shape, const ShardingSpec& from, const std
 TEST_P(Resharding, EveryStepMovesThePredictedBytes) {
   const auto& [plugin, mesh_text] = GetParam();
   const mesh::LogicalMesh mesh = mesh::LogicalMesh::parse(mesh_text);
-  const size_t stride = full_matrix() ? 1 : mesh.num_axes() >= 3 ? 11 : 1;
+  const size_t stride = full_matrix() ? 1 : mesh.num_axes() >= 3 ? 23 : 3;
   size_t count = 0;
   for (const tensor::Shape& shape : {tensor::Shape(tensor::DType::kF32, {64, 64}), tensor::Shape(tensor::DType::kF32, {64, 16, 32})}) {
     for (const ShardingSpec& from : sharding::enumerate_specs(shape, mesh)) {
@@ -275,13 +275,55 @@ TEST_P(Resharding, ChainsAreNotMerged) {
   const mesh::ClusterSpec cluster = mesh::local_cpu(8);
   const cost::CollectiveModel collectives(cluster, mesh);
   cost::ReshardModel reshard(collectives);
-  const size_t stride = full_matrix() ? 1 : mesh.num_axes() >= 3 ? 97 : 3;
+  const size_t stride = full_matrix() ? 1 : mesh.num_axes() >= 3 ? 197 : 7;
   size_t count = 0;
   for (const tensor::Shape& shape : {tensor::Shape(tensor::DType::kF32, {64, 64}), tensor::Shape(tensor::DType::kF32, {64, 16, 32})}) {
     for (const ShardingSpec& from : sharding::enumerate_specs(shape, mesh)) {
       for (const ShardingSpec& to : sharding::enumerate_specs(shape, mesh)) {
         const auto steps = reshard.steps(shape, from, to);
         if (steps.size() > 1 && count++ % stride == 0) check_chain(shape, from, steps, mesh, plugin);
+      }
+    }
+  }
+}
+
+// Not a check but a survey (ALPA_SURVEY=1): every way to divide one dim of each operand and result eight ways that no rule
+// emits; prints those whose value stock XLA computes wrongly, or refuses.
+TEST(Survey, WhatNoRuleEmitsAndXlaComputesWrongly) {
+  if (std::getenv("ALPA_SURVEY") == nullptr) return;
+  const mesh::LogicalMesh mesh = mesh::LogicalMesh::parse("8");
+  for (const OpCase& one : op_cases()) {
+    const compiler::Program program = compiler::load_program(hlo::write_module(one.module), one.name, std::nullopt, {});
+    const hlo::NodeId target = static_cast<hlo::NodeId>(program.graph.nodes.size()) - 1;
+    const hlo::Node& node = program.graph.nodes[static_cast<size_t>(target)];
+    std::mt19937 random(7);
+    std::vector<tensor::Literal> inputs;
+    for (const hlo::ValueId input : program.graph.inputs) inputs.push_back(random_literal(program.graph.values[static_cast<size_t>(input)].shape, one.integer_bound, random));
+    std::vector<std::vector<ShardingSpec>> choices;
+    for (const hlo::ValueId value : node.operands) choices.push_back(sharding::enumerate_specs(program.graph.values[static_cast<size_t>(value)].shape, mesh));
+    choices.push_back(sharding::enumerate_specs(program.graph.values[static_cast<size_t>(node.results[0])].shape, mesh));
+    planner::Strategy strategy;
+    for (const hlo::ValueId value : node.operands) strategy.operands.push_back(ShardingSpec::replicated(program.graph.values[static_cast<size_t>(value)].shape.rank()));
+    for (const hlo::ValueId value : node.results) strategy.results.push_back(ShardingSpec::replicated(program.graph.values[static_cast<size_t>(value)].shape.rank()));
+    const Outcome single = run(program, plan_of(program, target, strategy, mesh::LogicalMesh({1})), inputs, 0);
+    size_t combinations = 1;
+    for (const auto& list : choices) combinations *= list.size();
+    for (size_t index = 0; index < combinations; ++index) {
+      size_t rest = index;
+      for (size_t k = 0; k < choices.size(); ++k) {
+        const ShardingSpec& spec = choices[k][rest % choices[k].size()];
+        rest /= choices[k].size();
+        if (k < node.operands.size()) strategy.operands[k] = spec; else strategy.results[0] = spec;
+      }
+      for (size_t k = 1; k < strategy.results.size(); ++k) strategy.results[k] = strategy.results[k].rank() == strategy.results[0].rank() ? strategy.results[0] : strategy.results[k];
+      try {
+        const Outcome outcome = run(program, plan_of(program, target, strategy, mesh), inputs, 0);
+        for (size_t output = 0; output < outcome.outputs.size(); ++output) {
+          const double error = difference(single.outputs[output], outcome.outputs[output]);
+          if (error > 10 * tolerance(single.outputs[output].shape())) fmt::print("WRONG {} {} error {:.3g}\n", one.name, describe(strategy, mesh), error);
+        }
+      } catch (const Error& error) {
+        fmt::print("REFUSED {} {}: {}\n", one.name, describe(strategy, mesh), std::string(error.what()).substr(0, 160));
       }
     }
   }

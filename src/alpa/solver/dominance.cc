@@ -69,6 +69,7 @@ void quick_slack(const std::vector<int64_t>& cost, const std::vector<Side>& side
   for (const Side& side : sides) {
     const int32_t t = (*side.cheapest)[d];
     const int64_t there = side.view.at(d, t);
+    if (is_infinite(there)) continue;  // No partner at all: d loses nothing by going.
     for (int32_t s = 0; s < domain; ++s) {
       // One forbidden entry decides, and two would not fit.
       slack[s] = std::max(slack[s] - (side.view.at(s, t) - there), -kInfinite);
@@ -80,9 +81,10 @@ void quick_slack(const std::vector<int64_t>& cost, const std::vector<Side>& side
 bool beats(const std::vector<Side>& sides, int64_t slack, int32_t s, int32_t d) {
   for (size_t k = 0; k < sides.size() && slack >= 0; ++k) {
     const TableView& view = sides[k].view;
+    const int32_t t = (*sides[k].cheapest)[d];
+    if (is_infinite(view.at(d, t))) continue;
     const int64_t loss = largest_loss(view, s, d);
     if (is_infinite(loss)) return false;
-    const int32_t t = (*sides[k].cheapest)[d];
     slack -= loss - (view.at(s, t) - view.at(d, t));
   }
   return slack >= 0;

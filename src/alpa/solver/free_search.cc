@@ -107,17 +107,25 @@ class FreeSearch {
         cost = decoded;
       }
       raise_bound(mrf.constant + ceil_shift(best, dual.scale_bits()));
-      if (cost.forbidden == 0 && mrf.constant + ceil_shift(best, dual.scale_bits()) >= cost.cost) break;
+      if (promising(cost)) offer(mrf, labels);
+      if (run_.near_enough(result_.incumbent, result_.bound)) return 0;
     }
     run_.begin("search");
     offer(mrf, labels);
     if (!run_.near_enough(result_.incumbent, result_.bound)) improve(mrf, dual, labels, round);
-    if (!result_.incumbent.known) return 0;
+    if (!result_.incumbent.known || run_.near_enough(result_.incumbent, result_.bound)) return 0;
     const Cost scaled = (limit() - mrf.constant) << dual.scale_bits();
     // A strategy must go above limit - 1, the next better objective.
     const Cost reached = scaled - (Cost(1) << dual.scale_bits()) + 1;
     const int64_t pairs = fix_pairs(graph_, mrf, dual, 0, reached);
     return pairs + fix_by_bound(graph_, mrf, dual.forced(), reached);
+  }
+
+  /// Whether a labelling of this cost would end the search.
+  bool promising(const MrfCost& cost) const {
+    const Cost objective = cost.cost << graph_.shift();
+    if (cost.forbidden > 0 || (result_.incumbent.known && result_.incumbent.objective <= objective)) return false;
+    return run_.near_enough({{}, objective, true}, result_.bound);
   }
 
   static Cost ceil_shift(Cost value, int bits) { return -((-value) >> bits); }
