@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -31,6 +32,13 @@ class UnsupportedError : public Error {
 class InfeasibleError : public Error {
  public:
   using Error::Error;
+  InfeasibleError(const std::string& text, int64_t least_memory_bytes) : Error(text), least_memory_bytes_(least_memory_bytes) {}
+
+  /// Bytes a device for which a plan is known, if memory was the reason; else -1.
+  int64_t least_memory_bytes() const { return least_memory_bytes_; }
+
+ private:
+  int64_t least_memory_bytes_ = -1;
 };
 
 /// A PJRT plug-in is missing, too old, or returned an error (its own text is part of the message).

@@ -182,7 +182,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
       plan::Plan plan = plan_on_mesh(program, options, mesh);
       if (!best || plan.objective_seconds < best->objective_seconds) best = std::move(plan);
     } catch (const InfeasibleError& error) {
-      if (!infeasible) infeasible = error;
+      if (!infeasible || error.least_memory_bytes() < infeasible->least_memory_bytes()) infeasible = error;
     } catch (const InvalidArgumentError& error) {
       misfit = error;
     }

@@ -306,7 +306,11 @@ class ComputationAnnotator {
     const std::string name = new_[from].name;
     for (const sharding::ReshardStep& step : context_.reshard.steps(shape_of(value), have, wanted)) {
       auto& made = at_.try_emplace({value, step.result}, -1).first->second;
-      if (made < 0) made = append(hlo::make_instruction(Opcode::kCopy, fresh_name(name, "reshard"), shape_of(value), {from}), {step.result});
+      if (made < 0) {
+        Instruction copy = hlo::make_instruction(Opcode::kCopy, fresh_name(name, "reshard"), shape_of(value), {from});
+        hlo::set_op_name(copy, hlo::op_name(new_[from]));
+        made = append(std::move(copy), {step.result});
+      }
       from = made;
     }
     return from;

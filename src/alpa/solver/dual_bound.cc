@@ -96,6 +96,21 @@ void DualBound::refresh() {
   }
 }
 
+std::vector<int64_t> DualBound::reparametrised_edge(int32_t edge, bool by_b) const {
+  const Table& table = *mrf_.edges[edge].table;
+  const std::vector<int64_t>& a = potentials_[2 * edge];
+  const std::vector<int64_t>& b = potentials_[2 * edge + 1];
+  std::vector<int64_t> result(table.costs.size());
+  for (int32_t r = 0; r < table.rows; ++r) {
+    for (int32_t c = 0; c < table.cols; ++c) {
+      const int64_t cost = table.at(r, c);
+      const size_t place = by_b ? size_t(r) * table.cols + c : size_t(c) * table.rows + r;
+      result[place] = is_infinite(cost) ? kInfinite : (cost << scale_bits_) - a[r] - b[c];
+    }
+  }
+  return result;
+}
+
 void DualBound::visit(int32_t node, bool forward) {
   const auto& send = forward ? later_[node] : earlier_[node];
   std::vector<int64_t>& own_unary = current_[node];

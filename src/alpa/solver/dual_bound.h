@@ -41,6 +41,11 @@ class DualBound {
   /// The unary after reparametrisation at the last visit, less its minimum: how good a strategy looks.
   const std::vector<std::vector<int64_t>>& reduced() const { return reduced_; }
 
+  /// The scaled field as the potentials leave it, which has the same minimum: unaries, and an edge's table with the
+  /// strategies of its end a (or, `by_b`, of b) varying fastest; forbidden is kInfinite.
+  const std::vector<std::vector<int64_t>>& reparametrised() const { return current_; }
+  std::vector<int64_t> reparametrised_edge(int32_t edge, bool by_b) const;
+
   std::vector<std::vector<int64_t>> potentials() const { return potentials_; }
   void set_potentials(std::vector<std::vector<int64_t>> potentials);
 

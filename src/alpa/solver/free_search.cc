@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "alpa/solver/block_search.h"
 #include "alpa/solver/component_solver.h"
@@ -17,7 +18,7 @@ constexpr int64_t kQuickWork = 50'000'000;
 
 class FreeSearch {
  public:
-  FreeSearch(Run& run, bool thorough) : run_(run), thorough_(thorough), graph_(run.problem(), false) {}
+  explicit FreeSearch(Run& run) : run_(run), graph_(run.problem(), false) {}
 
   FreeResult run() {
     run_.begin("reduce");
@@ -30,28 +31,38 @@ class FreeSearch {
   }
 
  private:
-  /// An objective in the graph's units that only choices no better than the incumbent reach.
+  /// An objective in the graph's units: what costs that or more is not looked for.
   Cost limit() const {
     const Cost unit = Cost(1) << graph_.shift();
-    return (result_.incumbent.objective + unit - 1) / unit;
+    return (run_.target(result_.incumbent) + unit - 1) / unit;
   }
 
   void raise_bound(Cost graph_bound) {
-    Cost bound = graph_bound << graph_.shift();
+    // What was dropped costs floor_ or more.
+    Cost bound = (floor_ ? std::min(graph_bound, *floor_) : graph_bound) << graph_.shift();
     if (result_.incumbent.known) bound = std::min(bound, result_.incumbent.objective);
     result_.bound = std::max(result_.bound, bound);
     run_.raise_bound(result_.bound);
   }
 
+  /// Nothing is left that costs less than limit().
+  void close() { raise_bound(limit()); }
+
   /// Whether the graph says that the search is over.
   bool settled() {
     if (!graph_.infeasible()) return run_.near_enough(result_.incumbent, result_.bound);
     if (result_.incumbent.known) {
-      raise_bound(limit());
+      close();
     } else {
       result_.no_choice = true;
     }
     return true;
+  }
+
+  /// Whether the best choice needs more memory than there is: then a search that ignores memory has told what it can.
+  bool beside_the_point() const {
+    const Incumbent& fitting = run_.best();
+    return result_.incumbent.known && (!fitting.known || fitting.objective > result_.incumbent.objective);
   }
 
   void offer(const Mrf& mrf, const std::vector<int32_t>& labels) {
@@ -73,7 +84,7 @@ class FreeSearch {
       return false;
     }
     const int64_t dropped = bound_and_improve(mrf, round);
-    if (settled() || (round == 0 && !thorough_)) return false;
+    if (settled() || beside_the_point()) return false;
     if (graph_.infeasible()) return true;
     const int64_t before = mrf.entries();
     presolve(graph_);
@@ -115,6 +126,7 @@ class FreeSearch {
     if (!run_.near_enough(result_.incumbent, result_.bound)) improve(mrf, dual, labels, round);
     if (!result_.incumbent.known || run_.near_enough(result_.incumbent, result_.bound)) return 0;
     const Cost scaled = (limit() - mrf.constant) << dual.scale_bits();
+    floor_ = floor_ ? std::min(*floor_, limit()) : limit();
     // A strategy must go above limit - 1, the next better objective.
     const Cost reached = scaled - (Cost(1) << dual.scale_bits()) + 1;
     const int64_t pairs = fix_pairs(graph_, mrf, dual, 0, reached);
@@ -140,7 +152,10 @@ class FreeSearch {
     const int batches = round == 0 ? 12 : 5;
     for (int k = 0; k < batches && idle < 2 && !run_.out_of_time(); ++k) {
       const MrfCost now = improve_by_blocks(mrf, search, labels, batch);
-      idle = now.forbidden < last.forbidden || now.cost < last.cost ? 0 : idle + 1;
+      // A gain that is small beside the gap that may stay is none.
+      const double least_gain = 0.05 * run_.options().relative_gap * double(last.cost);
+      const bool gained = now.forbidden < last.forbidden || double(last.cost - now.cost) > least_gain;
+      idle = gained ? 0 : idle + 1;
       last = now;
     }
     offer(mrf, labels);
@@ -178,7 +193,7 @@ class FreeSearch {
       if (!result_.incumbent.known) {
         result_.no_choice = true;
       } else {
-        raise_bound(limit());
+        close();
       }
       return;
     }
@@ -188,13 +203,13 @@ class FreeSearch {
   }
 
   Run& run_;
-  bool thorough_;
   Graph graph_;
   FreeResult result_;
+  std::optional<Cost> floor_;  ///< In the graph's units; none: nothing was dropped by its bound.
 };
 
 }  // namespace
 
-FreeResult search_free(Run& run, bool thorough) { return FreeSearch(run, thorough).run(); }
+FreeResult search_free(Run& run) { return FreeSearch(run).run(); }
 
 }  // namespace alpa::solver

@@ -40,6 +40,10 @@ bool Run::near_enough(const Incumbent& incumbent, Cost bound) const {
   return double(incumbent.objective - bound) <= options_.relative_gap * double(incumbent.objective);
 }
 
+Cost Run::target(const Incumbent& incumbent) const {
+  return incumbent.objective - Cost(options_.relative_gap * double(incumbent.objective));
+}
+
 void Run::begin(const std::string& phase) {
   finish();
   phase_ = phase;

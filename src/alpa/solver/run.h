@@ -44,6 +44,9 @@ class Run {
   /// Whether an objective is proved to be as near a bound as was asked for.
   bool near_enough(const Incumbent& incumbent, Cost bound) const;
 
+  /// Objectives from this on need not be told apart: once nothing costs less, the incumbent is near enough.
+  Cost target(const Incumbent& incumbent) const;
+
   /// Ends the current phase (statistics, progress) and begins another.
   void begin(const std::string& phase);
   void finish();

@@ -1,5 +1,6 @@
 #include "alpa/solver/solve.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "alpa/solver/capped_search.h"
@@ -15,6 +16,16 @@ double gap_of(const Solution& solution) {
   if (!solution.feasible) return 1;
   if (solution.objective == solution.bound) return 0;
   return double(solution.objective - solution.bound) / double(solution.objective);
+}
+
+/// Whether the nodes can use more than the limit at some time step, each at its most.
+bool limit_can_bind(const Problem& problem) {
+  std::vector<int32_t> heaviest;
+  for (const Node& node : problem.nodes) {
+    const auto most = std::max_element(node.usages.begin(), node.usages.end());
+    heaviest.push_back(static_cast<int32_t>(most - node.usages.begin()));
+  }
+  return evaluate(problem, heaviest).peak_usage > *problem.usage_limit;
 }
 
 /// Looks for the least usage limit that a choice fits; that may turn up a choice that fits the limit after all.
@@ -55,13 +66,9 @@ Solution solve(const Problem& problem, const Options& options) {
   Solution solution;
   if (options.warm_start) run.offer(*options.warm_start);
   const bool capped = problem.usage_limit.has_value();
-  FreeResult free = search_free(run, !capped);
-  if (capped && free.incumbent.known && !run.best().known && !free.no_choice) {
-    solution.proved_infeasible = search_capped(run);
-  } else if (capped && !free.no_choice && !run.near_enough(run.best(), run.bound())) {
-    free = search_free(run, true);
-    if (!run.near_enough(run.best(), run.bound())) solution.proved_infeasible = search_capped(run);
-  }
+  const FreeResult free = search_free(run);
+  const bool open = !free.no_choice && !run.near_enough(run.best(), run.bound());
+  if (open && capped && limit_can_bind(problem)) solution.proved_infeasible = search_capped(run);
   if (free.no_choice) solution.proved_infeasible = true;
   if (capped && !free.no_choice && !run.best().known) find_least_cap(problem, run, free.incumbent, solution);
   report(problem, run, solution);

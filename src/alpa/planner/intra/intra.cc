@@ -1,5 +1,7 @@
 #include "alpa/planner/intra/intra.h"
 
+#include <fmt/format.h>
+
 #include "alpa/base/error.h"
 #include "alpa/planner/intra/problem_builder.h"
 #include "alpa/planner/intra/propagate.h"
@@ -10,18 +12,21 @@ namespace {
 
 double to_seconds(solver::Cost cost) { return static_cast<double>(cost) * 1e-12; }
 
-double gib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+std::string amount(int64_t bytes) {
+  if (bytes < int64_t{1} << 20) return fmt::format("{} bytes", bytes);
+  return fmt::format("{:.4g} GiB ({} bytes)", static_cast<double>(bytes) / (1 << 30), bytes);
+}
 
 [[noreturn]] void raise_infeasible(const IntraRequest& request, const solver::Solution& solution) {
-  const double cap = gib(request.memory_cap_bytes.value_or(0));
   if (solution.least_cap < 0) {
     raise<InfeasibleError>("planner", "no placement satisfies the constraints: loosen --constraint");
   }
-  raise<InfeasibleError>("planner", "no plan {} into {:.3f} GiB a device on the mesh {}: the least memory that would do is {:.3f} GiB "
-                         "({} bytes; below {:.3f} GiB none can exist); raise --memory-gb or use more devices",
-                         solution.proved_infeasible ? "fits" : "was found that fits", cap,
-                         request.collectives.logical_mesh().to_string(), gib(solution.least_cap), solution.least_cap,
-                         gib(solution.least_cap_bound));
+  const std::string text = fmt::format(
+      "[planner] no plan {} into {} a device on the mesh {}: the least memory that would do is {}{}; raise --memory-gb or use more devices",
+      solution.proved_infeasible ? "fits" : "was found that fits", amount(request.memory_cap_bytes.value_or(0)),
+      request.collectives.logical_mesh().to_string(), amount(solution.least_cap),
+      solution.least_cap_bound < solution.least_cap ? "; none exists below " + amount(solution.least_cap_bound) : "");
+  throw InfeasibleError(text, solution.least_cap);
 }
 
 // What follows from the placements of the inputs is the whole answer.
