@@ -293,6 +293,8 @@ TEST(Survey, WhatNoRuleEmitsAndXlaComputesWrongly) {
   if (std::getenv("ALPA_SURVEY") == nullptr) return;
   const mesh::LogicalMesh mesh = mesh::LogicalMesh::parse("8");
   for (const OpCase& one : op_cases()) {
+    std::fflush(stdout);
+    if (one.module.entry_computation().size() <= 3 && hlo::is_elementwise(one.module.entry_computation().instructions.back().opcode)) continue;
     const compiler::Program program = compiler::load_program(hlo::write_module(one.module), one.name, std::nullopt, {});
     const hlo::NodeId target = static_cast<hlo::NodeId>(program.graph.nodes.size()) - 1;
     const hlo::Node& node = program.graph.nodes[static_cast<size_t>(target)];

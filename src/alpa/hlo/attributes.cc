@@ -4,6 +4,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/proto/hlo.pb.h"
+#include "alpa/hlo/proto_literal.h"
 #include "alpa/hlo/proto_sharding.h"
 
 namespace alpa::hlo {
@@ -17,15 +18,6 @@ const pb::HloInstructionProto& proto_of(const Instruction& instruction) {
 template <typename Repeated>
 std::vector<int64_t> list(const Repeated& values) {
   return {values.begin(), values.end()};
-}
-
-template <typename Repeated>
-std::span<const std::byte> raw(const Repeated& values) {
-  return {reinterpret_cast<const std::byte*>(values.data()), values.size() * sizeof(*values.data())};
-}
-
-std::span<const std::byte> raw(const std::string& bytes) {
-  return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 
 int64_t groups_in(const pb::IotaReplicaGroupListProto& iota) { return iota.num_devices_per_group(); }
@@ -144,29 +136,8 @@ std::string backend_config(const Instruction& instruction) { return proto_of(ins
 std::string op_name(const Instruction& instruction) { return proto_of(instruction).metadata().op_name(); }
 
 std::optional<tensor::Literal> constant_value(const Instruction& instruction) {
-  const auto& literal = proto_of(instruction).literal();
-  if (!instruction.shape.is_array() || !proto_of(instruction).has_literal()) return std::nullopt;
-  std::span<const std::byte> bytes;
-  switch (instruction.shape.dtype) {
-    case tensor::DType::kPred: bytes = raw(literal.preds()); break;
-    case tensor::DType::kS8: bytes = raw(literal.s8s()); break;
-    case tensor::DType::kU8: bytes = raw(literal.u8s()); break;
-    case tensor::DType::kS16: bytes = raw(literal.s16s()); break;
-    case tensor::DType::kU16: bytes = raw(literal.u16s()); break;
-    case tensor::DType::kS32: bytes = raw(literal.s32s()); break;
-    case tensor::DType::kU32: bytes = raw(literal.u32s()); break;
-    case tensor::DType::kS64: bytes = raw(literal.s64s()); break;
-    case tensor::DType::kU64: bytes = raw(literal.u64s()); break;
-    case tensor::DType::kF16: bytes = raw(literal.f16s()); break;
-    case tensor::DType::kBF16: bytes = raw(literal.bf16s()); break;
-    case tensor::DType::kF32: bytes = raw(literal.f32s()); break;
-    case tensor::DType::kF64: bytes = raw(literal.f64s()); break;
-    case tensor::DType::kC64: bytes = raw(literal.c64s()); break;
-    case tensor::DType::kC128: bytes = raw(literal.c128s()); break;
-    default: return std::nullopt;
-  }
-  if (static_cast<int64_t>(bytes.size()) != tensor::byte_size(instruction.shape)) return std::nullopt;
-  return tensor::Literal(instruction.shape, bytes);
+  if (!proto_of(instruction).has_literal()) return std::nullopt;
+  return literal_from_proto(proto_of(instruction).literal(), instruction.shape);
 }
 
 std::optional<int64_t> integer_constant(const Instruction& instruction) {

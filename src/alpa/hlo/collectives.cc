@@ -1,47 +1,51 @@
 #include "alpa/hlo/collectives.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "alpa/hlo/trip_count.h"
 
 namespace alpa::hlo {
 namespace {
 
-using Totals = std::map<std::string, CollectiveTotal>;
+void add(const Computation& computation, const Instruction& instruction, double executions, std::map<std::string, CollectiveTotal>& totals) {
+  std::string kind(name(instruction.opcode));
+  if (kind.ends_with("-start")) kind.resize(kind.size() - 6);
+  int64_t operands = 0;
+  for (const InstructionId operand : instruction.operands) operands += tensor::byte_size(computation[operand].shape);
+  CollectiveTotal& total = totals[kind];
+  total.count += executions;
+  total.bytes += executions * static_cast<double>(std::max(operands, tensor::byte_size(instruction.shape)));
+}
 
-void add(const Module& module, ComputationId id, double executions, Totals& totals) {
-  const Computation& computation = module.computation(id);
-  for (const Instruction& instruction : computation.instructions) {
-    if (is_collective(instruction.opcode)) {
-      std::string kind(name(instruction.opcode));
-      if (kind.ends_with("-start")) kind.resize(kind.size() - 6);
-      int64_t operands = 0;
-      for (const InstructionId operand : instruction.operands) operands += tensor::byte_size(computation[operand].shape);
-      CollectiveTotal& total = totals[kind];
-      total.count += executions;
-      total.bytes += executions * static_cast<double>(std::max(operands, tensor::byte_size(instruction.shape)));
-    }
-    switch (instruction.opcode) {
-      case Opcode::kWhile: {
-        const double trips = static_cast<double>(trip_count(module, computation, instruction).value_or(1));
-        for (const ComputationId callee : instruction.called) add(module, callee, executions * trips, totals);
-        break;
-      }
-      case Opcode::kConditional:
-      case Opcode::kCall:
-      case Opcode::kFusion:
-        for (const ComputationId callee : instruction.called) add(module, callee, executions, totals);
-        break;
-      default: break;
-    }
+// Executions of the computations that an instruction calls, for each of its own; nothing for those applied to elements.
+std::optional<double> executions_of_callees(const Module& module, const Computation& computation, const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::kWhile: return static_cast<double>(trip_count(module, computation, instruction).value_or(1));
+    case Opcode::kConditional:
+    case Opcode::kCall:
+    case Opcode::kFusion: return 1;
+    default: return std::nullopt;
   }
 }
 
 }  // namespace
 
 std::map<std::string, CollectiveTotal> collectives(const Module& module) {
-  Totals totals;
-  add(module, module.entry, 1, totals);
+  std::map<std::string, CollectiveTotal> totals;
+  std::vector<double> executions(module.computations.size());
+  executions[static_cast<size_t>(module.entry)] = 1;
+  // Callers come after their callees: from the back, each computation is entered when all its callers are counted.
+  for (size_t id = module.computations.size(); id-- > 0;) {
+    if (executions[id] == 0) continue;
+    const Computation& computation = module.computations[id];
+    for (const Instruction& instruction : computation.instructions) {
+      if (is_collective(instruction.opcode)) add(computation, instruction, executions[id], totals);
+      const auto times = executions_of_callees(module, computation, instruction);
+      if (!times) continue;
+      for (const ComputationId callee : instruction.called) executions[static_cast<size_t>(callee)] += executions[id] * *times;
+    }
+  }
   return totals;
 }
 

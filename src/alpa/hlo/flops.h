@@ -11,7 +11,8 @@ namespace alpa::hlo {
 /// elementwise operations one an element, data movement none; called computations are not added. Units: FLOP.
 int64_t flops(const Computation& computation, const Instruction& instruction);
 
-/// The same for a whole program: loops by their trip counts (unknown: once), reducers by their uses.
+/// The same for a whole program: loops by their trip counts (unknown: once), of branches the largest. INT64_MAX if it is more.
+/// Cost: O(instructions).
 int64_t flops(const Module& module);
 
 /// Of the dots, ragged dots and convolutions of a whole program alone.

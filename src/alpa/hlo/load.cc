@@ -1,6 +1,5 @@
 #include "alpa/hlo/load.h"
 
-#include <climits>
 #include <lzma.h>
 
 #include <array>
@@ -8,6 +7,7 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/opcode.h"
 #include "alpa/hlo/proto/hlo.pb.h"
+#include "alpa/hlo/proto_parse.h"
 
 namespace alpa::hlo {
 namespace {
@@ -67,21 +67,17 @@ FileKind recognize(std::string_view bytes) {
   const std::string_view word = first_word(bytes.substr(0, 1 << 16));
   if (word == "HloModule") return FileKind::kHloText;
   if (word == "module" || word == "#loc" || word == "func.func" || word.substr(0, 4) == "#loc") return FileKind::kStableHloText;
-  if (bytes.size() < INT_MAX) {
-    const int size = static_cast<int>(bytes.size());
-    pb::HloModuleProto module;
-    if (module.ParseFromArray(bytes.data(), size) && parses_as_module(module)) return FileKind::kHloModuleProto;
-    pb::HloProto wrapper;
-    if (wrapper.ParseFromArray(bytes.data(), size) && parses_as_module(wrapper.hlo_module())) return FileKind::kHloProto;
-  }
+  pb::HloModuleProto module;
+  if (parse_proto(bytes, module) && parses_as_module(module)) return FileKind::kHloModuleProto;
+  pb::HloProto wrapper;
+  if (parse_proto(bytes, wrapper) && parses_as_module(wrapper.hlo_module())) return FileKind::kHloProto;
   raise<InvalidArgumentError>("hlo", "neither HloModuleProto, HloProto nor StableHLO (text or portable artifact), or a file "
                               "that was cut short ({} bytes)", bytes.size());
 }
 
 std::string module_of_hlo_proto(std::string_view bytes) {
   pb::HloProto wrapper;
-  require<InvalidArgumentError>(bytes.size() < INT_MAX && wrapper.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())),
-                                "hlo", "not a serialized HloProto, or one that was cut short");
+  require<InvalidArgumentError>(parse_proto(bytes, wrapper), "hlo", "not a serialized HloProto, or one that was cut short");
   return wrapper.hlo_module().SerializeAsString();
 }
 

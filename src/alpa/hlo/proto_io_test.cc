@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
 #include "alpa/hlo/attributes.h"
@@ -11,20 +9,11 @@
 #include "alpa/hlo/flops.h"
 #include "alpa/hlo/inline_calls.h"
 #include "alpa/hlo/load.h"
+#include "alpa/hlo/testing/module_files.h"
 #include "alpa/hlo/verify.h"
 
 namespace alpa::hlo {
 namespace {
-
-std::vector<std::string> module_files() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(ALPA_TEST_DATA "/models")) {
-    const std::string path = entry.path().string();
-    if (path.ends_with(".hlo.pb.xz")) files.push_back(path);
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 class EveryModule : public testing::TestWithParam<std::string> {};
 
@@ -49,12 +38,7 @@ TEST_P(EveryModule, InlinedHasNoCallsAndTheSameFlops) {
   EXPECT_EQ(instruction_count(again), instruction_count(inlined));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryModule, testing::ValuesIn(module_files()), [](const auto& info) {
-  const std::filesystem::path path(info.param);
-  std::string name = path.parent_path().filename().string() + "_" + path.filename().string();
-  name = name.substr(0, name.find(".hlo"));
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, EveryModule, testing::ValuesIn(module_files()), name_of_file);
 
 }  // namespace
 }  // namespace alpa::hlo

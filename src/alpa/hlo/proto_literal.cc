@@ -17,6 +17,15 @@ void copy_elements(std::span<const std::byte> bytes, Field* field) {
   }
 }
 
+template <typename Repeated>
+std::span<const std::byte> raw(const Repeated& values) {
+  return {reinterpret_cast<const std::byte*>(values.data()), values.size() * sizeof(*values.data())};
+}
+
+std::span<const std::byte> raw(const std::string& bytes) {
+  return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace
 
 pb::LiteralProto literal_to_proto(const tensor::Literal& literal) {
@@ -44,6 +53,31 @@ pb::LiteralProto literal_to_proto(const tensor::Literal& literal) {
       raise<UnsupportedError>("hlo", "a constant of element type {} cannot be written", tensor::name(literal.shape().dtype));
   }
   return proto;
+}
+
+std::optional<tensor::Literal> literal_from_proto(const pb::LiteralProto& literal, const tensor::Shape& shape) {
+  if (!shape.is_array()) return std::nullopt;
+  std::span<const std::byte> bytes;
+  switch (shape.dtype) {
+    case tensor::DType::kPred: bytes = raw(literal.preds()); break;
+    case tensor::DType::kS8: bytes = raw(literal.s8s()); break;
+    case tensor::DType::kU8: bytes = raw(literal.u8s()); break;
+    case tensor::DType::kS16: bytes = raw(literal.s16s()); break;
+    case tensor::DType::kU16: bytes = raw(literal.u16s()); break;
+    case tensor::DType::kS32: bytes = raw(literal.s32s()); break;
+    case tensor::DType::kU32: bytes = raw(literal.u32s()); break;
+    case tensor::DType::kS64: bytes = raw(literal.s64s()); break;
+    case tensor::DType::kU64: bytes = raw(literal.u64s()); break;
+    case tensor::DType::kF16: bytes = raw(literal.f16s()); break;
+    case tensor::DType::kBF16: bytes = raw(literal.bf16s()); break;
+    case tensor::DType::kF32: bytes = raw(literal.f32s()); break;
+    case tensor::DType::kF64: bytes = raw(literal.f64s()); break;
+    case tensor::DType::kC64: bytes = raw(literal.c64s()); break;
+    case tensor::DType::kC128: bytes = raw(literal.c128s()); break;
+    default: return std::nullopt;
+  }
+  if (static_cast<int64_t>(bytes.size()) != tensor::byte_size(shape)) return std::nullopt;
+  return tensor::Literal(shape, bytes);
 }
 
 }  // namespace alpa::hlo

@@ -7,6 +7,8 @@ namespace {
 
 // Deeper nesting than this is no program of anyone's, and would exhaust the stack.
 constexpr int kMaxTupleDepth = 64;
+// 16 TB of f32. Sums of bytes over a program stay below 2^63.
+constexpr int64_t kMaxElements = int64_t{1} << 42;
 
 tensor::Shape convert(const pb::ShapeProto& proto, int depth) {
   require<InvalidArgumentError>(depth < kMaxTupleDepth, "hlo", "a tuple shape is nested deeper than {}", kMaxTupleDepth);
@@ -21,8 +23,8 @@ tensor::Shape convert(const pb::ShapeProto& proto, int depth) {
   int64_t count = 1;
   for (const int64_t dim : proto.dimensions()) {
     require<InvalidArgumentError>(dim >= 0, "hlo", "a shape has the negative dim {}", dim);
-    require<InvalidArgumentError>(!__builtin_mul_overflow(count, dim == 0 ? 1 : dim, &count) && count < (int64_t{1} << 56),
-                                  "hlo", "a shape has more than 2^56 elements");
+    require<InvalidArgumentError>(!__builtin_mul_overflow(count, dim == 0 ? 1 : dim, &count) && count <= kMaxElements,
+                                  "hlo", "a shape has more than 2^42 elements");
     shape.dims.push_back(dim);
   }
   return shape;

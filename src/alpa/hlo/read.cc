@@ -1,10 +1,11 @@
-#include <climits>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/proto/hlo.pb.h"
 #include "alpa/hlo/proto_io.h"
+#include "alpa/hlo/proto_module.h"
+#include "alpa/hlo/proto_parse.h"
 #include "alpa/hlo/proto_shape.h"
 #include "alpa/hlo/verify.h"
 
@@ -80,12 +81,7 @@ Computation read_computation(pb::HloComputationProto&& proto, const ComputationI
 
 }  // namespace
 
-Module read_module(std::string_view bytes) {
-  pb::HloModuleProto proto;
-  require<InvalidArgumentError>(bytes.size() < INT_MAX, "hlo", "the module has {} bytes: a proto has at most 2^31 - 1",
-                                bytes.size());
-  require<InvalidArgumentError>(proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())), "hlo",
-                                "not a serialized HloModuleProto, or one that was cut short ({} bytes)", bytes.size());
+Module module_from_proto(pb::HloModuleProto&& proto) {
   require<InvalidArgumentError>(proto.computations_size() > 0, "hlo",
                                 "the module has no computations: not an HloModuleProto, or one that was cut short");
   Module module;
@@ -107,6 +103,13 @@ Module read_module(std::string_view bytes) {
   module.proto = std::make_shared<pb::HloModuleProto>(std::move(proto));
   verify(module);
   return module;
+}
+
+Module read_module(std::string_view bytes) {
+  pb::HloModuleProto proto;
+  require<InvalidArgumentError>(parse_proto(bytes, proto), "hlo", "not a serialized HloModuleProto, or one that was cut short ({} bytes)",
+                                bytes.size());
+  return module_from_proto(std::move(proto));
 }
 
 }  // namespace alpa::hlo

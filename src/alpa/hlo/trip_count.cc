@@ -58,7 +58,7 @@ std::optional<int64_t> step_of(const Computation& body, int64_t element) {
     if (side == 1 && sign < 0) break;
     const auto from = element_at(body, next.operands.at(static_cast<size_t>(side)));
     const auto by = constant_at(body, next.operands.at(static_cast<size_t>(1 - side)));
-    if (from == element && by) return sign * *by;
+    if (from == element && by && *by != INT64_MIN) return sign * *by;
   }
   return std::nullopt;
 }
@@ -76,9 +76,12 @@ std::optional<int64_t> trip_count(const Module& module, const Computation& compu
   }
   const auto start = constant_at(computation, init.operands[static_cast<size_t>(bound->element)]);
   if (!start || (bound->up ? *step <= 0 : *step >= 0)) return std::nullopt;
-  const int64_t distance = (bound->up ? bound->limit - *start : *start - bound->limit) + (bound->inclusive ? 1 : 0);
-  const int64_t stride = bound->up ? *step : -*step;
-  return distance <= 0 ? 0 : (distance + stride - 1) / stride;
+  const __int128 limit = bound->limit;
+  const __int128 distance = (bound->up ? limit - *start : *start - limit) + (bound->inclusive ? 1 : 0);
+  const __int128 stride = bound->up ? static_cast<__int128>(*step) : -static_cast<__int128>(*step);
+  const __int128 trips = distance <= 0 ? 0 : (distance + stride - 1) / stride;
+  if (trips > INT64_MAX) return std::nullopt;
+  return static_cast<int64_t>(trips);
 }
 
 }  // namespace alpa::hlo

@@ -4,6 +4,7 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/proto/hlo.pb.h"
 #include "alpa/hlo/proto_io.h"
+#include "alpa/hlo/proto_module.h"
 #include "alpa/hlo/proto_shape.h"
 
 namespace alpa::hlo {
@@ -94,7 +95,22 @@ void write_computation(const Computation& computation, int64_t id, const std::ve
 
 }  // namespace
 
-std::string write_module(const Module& module) {
+pb::ProgramShapeProto derived_program_shape(const pb::HloComputationProto& computation) {
+  std::vector<const pb::HloInstructionProto*> params;
+  pb::ProgramShapeProto shape;
+  for (const pb::HloInstructionProto& instruction : computation.instructions()) {
+    if (instruction.opcode() == "parameter") params.push_back(&instruction);
+    if (instruction.id() == computation.root_id()) *shape.mutable_result() = instruction.shape();
+  }
+  std::stable_sort(params.begin(), params.end(), [](const auto* a, const auto* b) { return a->parameter_number() < b->parameter_number(); });
+  for (const pb::HloInstructionProto* param : params) {
+    *shape.add_parameters() = param->shape();
+    shape.add_parameter_names(param->name());
+  }
+  return shape;
+}
+
+pb::HloModuleProto module_to_proto(const Module& module) {
   pb::HloModuleProto proto;
   if (module.proto != nullptr) proto = *module.proto;
   const auto comps = computation_ids(module);
@@ -105,8 +121,12 @@ std::string write_module(const Module& module) {
   for (size_t k = 0; k < comps.size(); ++k) {
     write_computation(module.computations[k], comps[k], comps, *proto.add_computations());
   }
+  return proto;
+}
+
+std::string write_module(const Module& module) {
   std::string bytes;
-  ALPA_CHECK(proto.SerializeToString(&bytes));
+  ALPA_CHECK(module_to_proto(module).SerializeToString(&bytes));
   return bytes;
 }
 

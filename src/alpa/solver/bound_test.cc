@@ -5,6 +5,7 @@
 #include "alpa/solver/dual_bound.h"
 #include "alpa/solver/elimination.h"
 #include "alpa/solver/memory_rows.h"
+#include "alpa/solver/mini_bucket.h"
 #include "alpa/solver/presolve.h"
 
 namespace alpa::solver {
@@ -67,6 +68,31 @@ TEST(DualBound, StaysBelowTheMinimumAndForcedBoundsToo) {
       // Some best labelling takes a strategy of each node: none of its forced bounds may pass the optimum.
       for (int32_t i = 0; i < mrf.size(); ++i) {
         EXPECT_TRUE(*std::min_element(dual.forced()[i].begin(), dual.forced()[i].end()) <= limit) << seed;
+      }
+    }
+  }
+}
+
+TEST(MiniBuckets, StayBelowTheMinimumAndReachItWithRoom) {
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    const Problem problem = random_problem({8, 4, 0.8, 0.2, 40, std::nullopt}, seed);
+    const auto truth = try_all(problem);
+    Graph graph(problem, false);
+    propagate(graph);  // Message passing wants every strategy to have partners.
+    if (graph.infeasible()) continue;
+    const Mrf mrf = snapshot(graph);
+    DualBound dual(mrf);
+    for (int sweeps : {0, 3}) {
+      for (int k = 0; k < sweeps; ++k) dual.sweep();
+      for (int64_t entries : {1, 4, 16, 64, 1 << 20}) {
+        const Cost bound = mini_bucket_bound(mrf, dual, entries);
+        if (!truth.objective) {
+          EXPECT_TRUE(entries < 1 << 20 || bound == kNoLabelling) << seed;
+          continue;
+        }
+        const Cost exact = (*truth.objective - mrf.constant) * (Cost(1) << dual.scale_bits());
+        EXPECT_TRUE(bound <= exact) << seed << " with " << entries;
+        EXPECT_TRUE(entries < 1 << 20 || bound == exact) << seed;
       }
     }
   }

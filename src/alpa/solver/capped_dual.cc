@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace alpa::solver {
 namespace {
@@ -49,10 +50,28 @@ double CappedDual::evaluate_prices(int sweeps) {
   return std::ldexp(double(value), -scale_bits());
 }
 
+MrfCost CappedDual::priced_cost(const std::vector<int32_t>& labels) const {
+  MrfCost cost = cost_of(mrf_, labels);
+  double paid = 0;
+  for (int32_t r = 0; r < rows_.size(); ++r) paid += price_[r] * double(usage_[r]);
+  cost.cost += Cost(paid);
+  return cost;
+}
+
 void CappedDual::polish(int sweeps) {
   price_ = best_price_;
   if (!best_potentials_.empty()) dual_.set_potentials(best_potentials_);
-  for (int k = 0; k < sweeps; k += 5) evaluate_prices(5);
+  std::vector<int32_t> labels;
+  MrfCost least;
+  for (int k = 0; k < sweeps; k += 5) {
+    evaluate_prices(5);
+    const MrfCost cost = priced_cost(dual_.decoded());
+    const bool better = std::tie(cost.forbidden, cost.cost) < std::tie(least.forbidden, least.cost);
+    if (!labels.empty() && !better) continue;
+    least = cost;
+    labels = dual_.decoded();
+  }
+  if (!labels.empty()) best_labels_ = std::move(labels);
 }
 
 void CappedDual::step(double target, double value, double momentum) {

@@ -26,7 +26,7 @@ class CappedDual {
   void climb(int64_t steps, double span,
              const std::function<bool(const std::vector<int32_t>&, const std::vector<int64_t>&)>& meet);
 
-  /// Passes messages at the best prices, which sharpens `forced` and `reduced`.
+  /// Passes messages at the best prices, which sharpens `forced` and `reduced`; `best_labels` are the best met meanwhile.
   void polish(int sweeps);
 
   /// Best bound so far, the field's constant included.
@@ -44,6 +44,7 @@ class CappedDual {
 
  private:
   double evaluate_prices(int sweeps);
+  MrfCost priced_cost(const std::vector<int32_t>& labels) const;
   void step(double target, double value, double momentum);
 
   const Mrf& mrf_;

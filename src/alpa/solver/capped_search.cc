@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "alpa/solver/capped_dual.h"
@@ -12,12 +13,19 @@
 #include "alpa/solver/highs/mip.h"
 #include "alpa/solver/memory_reduction.h"
 #include "alpa/solver/memory_rows.h"
+#include "alpa/solver/mini_bucket.h"
 #include "alpa/solver/presolve.h"
 
 namespace alpa::solver {
 namespace {
 
 constexpr double kDualWork = 6e8;
+constexpr double kShares[] = {0.1, 0.1, 0.2, 0.6};  // Of the budgets of a round, turn by turn.
+constexpr int kPolish = 60;                         // Sweeps at the best prices.
+constexpr double kDescents = 30;                    // Price changes of the search.
+constexpr double kGain = 0.05;  // Share of the gap that a turn must close for another one.
+constexpr int64_t kBucketEntries[] = {1'000, 10'000, 100'000};
+constexpr double kBucketGain = 0.2;  // Share of the gap that a bucket size must close for a larger one to be tried.
 
 class CappedSearch {
  public:
@@ -34,12 +42,16 @@ class CappedSearch {
   }
 
  private:
+  /// An objective in the graph's units: what costs that or more is not looked for.
   Cost objective_limit() const {
     const Cost unit = Cost(1) << graph_.shift();
-    return (run_.best().objective + unit - 1) / unit;
+    return (run_.target(run_.best()) + unit - 1) / unit;
   }
 
-  void raise_bound(Cost graph_bound) { run_.raise_bound(graph_bound << graph_.shift()); }
+  /// What was dropped costs floor_ or more.
+  void raise_bound(Cost graph_bound) {
+    run_.raise_bound((floor_ ? std::min(graph_bound, *floor_) : graph_bound) << graph_.shift());
+  }
 
   /// No choice is left that fits and costs less than the best.
   void close() {
@@ -107,37 +119,74 @@ class CappedSearch {
 
   /// Offers a labelling that fits where it beats the run's best. False: nothing is left to gain.
   bool offer(const Mrf& mrf, const std::vector<int32_t>& labels, Cost cost) {
-    if (!run_.best().known || cost < objective_limit()) run_.offer(expand(graph_, mrf, labels));
+    if (!run_.best().known || (cost << graph_.shift()) < run_.best().objective) run_.offer(expand(graph_, mrf, labels));
     return !run_.near_enough(run_.best(), run_.bound()) && !run_.out_of_time();
   }
 
   int64_t bound_and_search(const Mrf& mrf, const MemoryRows& rows, int64_t round, bool search) {
-    run_.begin("price");
     CappedDual dual(mrf, rows, limit_);
     dual.set_prices(start_prices(rows));
+    CappedLocal local(mrf, rows, limit_, run_.options().seed + static_cast<uint64_t>(round));
+    local.set_listener([&](const std::vector<int32_t>& labels, Cost cost) { return offer(mrf, labels, cost); });
     const auto entries = double(std::max<int64_t>(mrf.entries(), 1000));
-    const auto steps = static_cast<int64_t>(std::clamp(kDualWork / entries, 100.0, 1000.0));
-    climb(mrf, rows, dual, round == 0 ? steps : steps / 4);
-    dual.polish(60);
+    const auto most = static_cast<int64_t>(std::clamp(kDualWork / entries, 100.0, 1000.0));
+    const int64_t steps = round == 0 ? most : most / 4;
+    const int64_t blocks = 40 + mrf.size() / 10;
+    // The bound and the search take turns, so that a gap that may stay ends both early.
+    double gap = 0;
+    for (double share : kShares) {
+      run_.begin("price");
+      climb(mrf, rows, dual, static_cast<int64_t>(std::ceil(share * double(steps))));
+      if (done()) break;
+      dual.polish(kPolish);
+      raise_bound(dual.bound());
+      if (done()) break;
+      if (search) search_blocks(mrf, dual, local, round, share, blocks);
+      if (done() || !gap_shrinks(gap)) break;
+    }
     keep_prices(rows, dual.prices());
-    if (run_.near_enough(run_.best(), run_.bound()) || run_.out_of_time()) return fix(mrf, dual);
-    if (search) search_blocks(mrf, rows, dual, round);
-    return fix(mrf, dual);
+    if (!done()) raise_by_buckets(mrf, dual);
+    return done() ? 0 : fix(mrf, dual);
   }
 
-  void search_blocks(const Mrf& mrf, const MemoryRows& rows, const CappedDual& dual, int64_t round) {
+  /// Whether the gap became notably smaller since it was `last`; keeps it there.
+  bool gap_shrinks(double& last) const {
+    if (!run_.best().known) return true;
+    const double now = double(run_.best().objective - run_.bound());
+    const bool shrinks = last == 0 || now < (1 - kGain) * last;
+    last = now;
+    return shrinks;
+  }
+
+  bool done() { return settled() || run_.out_of_time(); }
+
+  void search_blocks(const Mrf& mrf, const CappedDual& dual, CappedLocal& local, int64_t round, double share,
+                     int64_t blocks) {
     run_.begin("search");
-    CappedLocal local(mrf, rows, limit_, run_.options().seed + static_cast<uint64_t>(round));
     local.set_guide(&dual.reduced(), dual.prices());
-    local.set_listener([&](const std::vector<int32_t>& labels, Cost cost) { return offer(mrf, labels, cost); });
-    local.start(dual.best_labels());
-    const int64_t blocks = 40 + mrf.size() / 10;
-    if (round == 0 || !run_.best().known) local.descend(30, blocks);
+    if (!local.known()) local.start(dual.best_labels());
+    if (round == 0 || !run_.best().known) local.descend(static_cast<int64_t>(std::ceil(share * kDescents)), blocks);
     if (!local.known() && run_.best().known) {
       const std::vector<int32_t> labels = labels_of(graph_, mrf, run_.best().choice);
       if (std::none_of(labels.begin(), labels.end(), [](int32_t s) { return s < 0; })) local.start(labels);
     }
-    local.improve(blocks * 10);
+    local.improve(static_cast<int64_t>(std::ceil(share * 10 * double(blocks))));
+  }
+
+  /// Mini-buckets at the best prices, larger ones while they promise to close the gap.
+  void raise_by_buckets(const Mrf& mrf, CappedDual& dual) {
+    if (!run_.best().known) return;
+    run_.begin("buckets");
+    const double start = double(run_.bound() >> graph_.shift());
+    const double distance = double(objective_limit()) - start;
+    for (int64_t entries : kBucketEntries) {
+      if (done()) return;
+      const Cost scaled = mini_bucket_bound(mrf, dual.dual(), entries);
+      if (scaled == kNoLabelling) return graph_.set_infeasible();
+      const Cost bound = mrf.constant - ((dual.rebate() - scaled) >> dual.scale_bits());
+      raise_bound(bound);
+      if (double(bound) - start < kBucketGain * distance) return;
+    }
   }
 
   void climb(const Mrf& mrf, const MemoryRows& rows, CappedDual& dual, int64_t steps) {
@@ -160,6 +209,7 @@ class CappedSearch {
     if (!run_.best().known) return 0;
     const Cost one = Cost(1) << dual.scale_bits();
     const Cost limit = (objective_limit() - mrf.constant) * one - one + 1;
+    floor_ = floor_ ? std::min(*floor_, objective_limit()) : objective_limit();
     dual.polish(10);
     // The pairs first: they know the tables as the field has them.
     const int64_t pairs = fix_pairs(graph_, mrf, dual.dual(), dual.rebate(), limit);
@@ -228,6 +278,7 @@ class CappedSearch {
   int64_t limit_;
   Graph graph_;
   std::map<int64_t, double> price_at_;
+  std::optional<Cost> floor_;  ///< In the graph's units; none: nothing was dropped by its bound.
   bool infeasible_ = false;
   bool closed_ = false;
   bool stalled_ = false;  ///< The last round fixed next to nothing.

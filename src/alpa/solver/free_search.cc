@@ -9,12 +9,15 @@
 #include "alpa/solver/dual_bound.h"
 #include "alpa/solver/fixing.h"
 #include "alpa/solver/highs/mip.h"
+#include "alpa/solver/mini_bucket.h"
 #include "alpa/solver/presolve.h"
 
 namespace alpa::solver {
 namespace {
 
 constexpr int64_t kQuickWork = 50'000'000;
+constexpr int64_t kBucketEntries[] = {1'000, 10'000, 100'000};
+constexpr double kBucketGain = 0.2;  // Share of the gap that a bucket size must close for a larger one to be tried.
 
 class FreeSearch {
  public:
@@ -124,13 +127,30 @@ class FreeSearch {
     run_.begin("search");
     offer(mrf, labels);
     if (!run_.near_enough(result_.incumbent, result_.bound)) improve(mrf, dual, labels, round);
-    if (!result_.incumbent.known || run_.near_enough(result_.incumbent, result_.bound)) return 0;
+    if (!result_.incumbent.known) return 0;
+    raise_by_buckets(mrf, dual);
+    if (settled()) return 0;
     const Cost scaled = (limit() - mrf.constant) << dual.scale_bits();
     floor_ = floor_ ? std::min(*floor_, limit()) : limit();
     // A strategy must go above limit - 1, the next better objective.
     const Cost reached = scaled - (Cost(1) << dual.scale_bits()) + 1;
     const int64_t pairs = fix_pairs(graph_, mrf, dual, 0, reached);
     return pairs + fix_by_bound(graph_, mrf, dual.forced(), reached);
+  }
+
+  /// Mini-buckets, larger ones while they promise to close the gap.
+  void raise_by_buckets(const Mrf& mrf, const DualBound& dual) {
+    run_.begin("buckets");
+    const double start = double(result_.bound >> graph_.shift());
+    const double distance = double(limit()) - start;
+    for (int64_t entries : kBucketEntries) {
+      if (run_.near_enough(result_.incumbent, result_.bound) || run_.out_of_time()) return;
+      const Cost scaled = mini_bucket_bound(mrf, dual, entries);
+      if (scaled == kNoLabelling) return graph_.set_infeasible();
+      const Cost bound = mrf.constant + ceil_shift(scaled, dual.scale_bits());
+      raise_bound(bound);
+      if (double(bound) - start < kBucketGain * distance) return;
+    }
   }
 
   /// Whether a labelling of this cost would end the search.

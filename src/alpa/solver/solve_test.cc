@@ -64,6 +64,27 @@ TEST_P(RandomShape, AgreesWithBruteForce) {
   }
 }
 
+TEST_P(RandomShape, KeepsItsBoundBelowTheOptimumWhereAGapMayStay) {
+  const Shape shapes[] = {
+      {8, 3, 0.6, 0.15, 50, std::nullopt},
+      {8, 3, 0.9, 0.1, 50, std::nullopt},
+      {7, 3, 0.5, 0.1, 50, 0.4},
+      {7, 3, 0.7, 0.15, 50, 0.5},
+  };
+  Options options;
+  options.relative_gap = 0.02 * double(1 + GetParam() * GetParam());
+  for (uint64_t k = 0; k < 60; ++k) {
+    const Problem problem = random_problem(shapes[k % 4], 100'000 + uint64_t(GetParam()) * 1000 + k);
+    const Truth truth = try_all(problem);
+    const Solution solution = solve(problem, options);
+    ASSERT_EQ(solution.feasible, truth.objective.has_value()) << k;
+    if (!truth.objective) continue;
+    EXPECT_TRUE(evaluate(problem, solution.choice).feasible());
+    EXPECT_TRUE(solution.bound <= *truth.objective) << k;
+    EXPECT_LE(solution.gap, options.relative_gap) << k;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Solve, RandomShape, ::testing::Range(0, 8));
 
 TEST(Solve, FindsTheOptimumOfThePublicExample) {

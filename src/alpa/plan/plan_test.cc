@@ -1,0 +1,64 @@
+#include "alpa/plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "alpa/base/error.h"
+
+namespace alpa::plan {
+namespace {
+
+Plan example() {
+  Plan plan;
+  plan.mesh = mesh::LogicalMesh({2, 4});
+  plan.program_hash = program_hash("abc");
+  plan.cluster = "local-cpu";
+  plan.method = "shard";
+  plan.objective_seconds = 2;
+  plan.bound_seconds = 1.5;
+  plan.collectives["all-reduce"] = {3, 4096};
+  const tensor::Shape shape(tensor::DType::kF32, {8, 16});
+  plan.inputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)}};
+  plan.outputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)}, {"loss", tensor::Shape(tensor::DType::kF32, {}), {}}};
+  plan.ops["dot.1"] = {sharding::parse_spec("(x,y)", plan.mesh, 2)};
+  plan.ops["while.2"] = {sharding::parse_spec("()", plan.mesh, 0), sharding::parse_spec("(y)", plan.mesh, 1)};
+  plan.ops["empty.3"] = {};
+  plan.operands["dot.1"] = {sharding::parse_spec("(x,None)", plan.mesh, 2), sharding::parse_spec("(None,y)", plan.mesh, 2)};
+  return plan;
+}
+
+TEST(Plan, SurvivesJson) {
+  const Plan plan = example();
+  const Plan again = plan_from_json(to_json(plan), "plan.json");
+  EXPECT_EQ(to_json(again), to_json(plan));
+  EXPECT_EQ(again.ops, plan.ops);
+  EXPECT_EQ(again.operands, plan.operands);
+  EXPECT_EQ(again.inputs, plan.inputs);
+  EXPECT_EQ(again.collectives, plan.collectives);
+}
+
+TEST(Plan, GapIsRelativeToTheObjective) {
+  EXPECT_DOUBLE_EQ(example().gap(), 0.25);
+  EXPECT_EQ(Plan().gap(), 0);
+}
+
+TEST(Plan, EveryCutIsATypedError) {
+  const std::string text = to_json(example());
+  for (size_t size = 0; size + 2 < text.size(); ++size) EXPECT_THROW(plan_from_json(text.substr(0, size), "plan.json"), InvalidArgumentError);
+}
+
+TEST(Plan, RejectsUnknownAxesAndVersions) {
+  std::string text = to_json(example());
+  text.replace(text.find("[\"x\"]"), 5, "[\"w\"]");
+  EXPECT_THROW(plan_from_json(text, "plan.json"), InvalidArgumentError);
+  text = to_json(example());
+  text.replace(text.find("\"version\":1"), 11, "\"version\":9");
+  EXPECT_THROW(plan_from_json(text, "plan.json"), InvalidArgumentError);
+}
+
+TEST(Plan, HashIsTheKnownFunction) {
+  EXPECT_EQ(program_hash(""), "fnv1a64:cbf29ce484222325");
+  EXPECT_EQ(program_hash("a"), "fnv1a64:af63dc4c8601ec8c");
+}
+
+}  // namespace
+}  // namespace alpa::plan
