@@ -116,20 +116,29 @@ class Printer {
  private:
   static std::string label(const std::string& name) { return name == "ROOT" || name == "ENTRY" ? quoted(name) : quoted_unless_word(name); }
 
-  // The fields that most instructions have and that hold nothing in most of those.
+  // The fields that most instructions have and that hold nothing in some. A sharding always stands: empty means replicated.
   void find_always() {
-    std::map<int, int64_t> counts;
+    struct Count {
+      int64_t present = 0;
+      int64_t empty = 0;
+    };
+    std::map<int, Count> counts;
     int64_t total = 0;
     for (const pb::HloComputationProto& computation : module_.computations()) {
       for (const Proto& proto : computation.instructions()) {
         ++total;
         std::vector<const FieldDescriptor*> fields;
         proto.GetReflection()->ListFields(proto, &fields);
-        for (const FieldDescriptor* field : fields) counts[field->number()] += is_present_and_empty(proto, *field);
+        for (const FieldDescriptor* field : fields) {
+          Count& count = counts[field->number()];
+          ++count.present;
+          count.empty += is_present_and_empty(proto, *field);
+        }
       }
     }
     for (const auto& [number, count] : counts) {
-      if (2 * count >= total && count > 0) always_.push_back(Proto::descriptor()->FindFieldByNumber(number));
+      if (2 * count.present < total || count.empty == 0 || number == Proto::kShardingFieldNumber) continue;
+      always_.push_back(Proto::descriptor()->FindFieldByNumber(number));
     }
   }
 

@@ -120,7 +120,7 @@ bool drop_dominated(Graph& graph, const UsageProfiles* profiles) {
     const Graph::Vertex& vertex = graph.vertex(v);
     const int32_t domain = graph.domain(v);
     if (!vertex.alive || domain < 2 || (vertex.uses_memory && profiles == nullptr)) continue;
-    if (!graph.take_dirty(v) && profiles == nullptr) continue;
+    if (!graph.take_dirty(v) && !vertex.uses_memory) continue;
     std::vector<Side> sides;
     int64_t others = 1;
     for (int32_t l : graph.links_of(v)) {

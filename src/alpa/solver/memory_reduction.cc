@@ -34,6 +34,7 @@ bool reduce_by_memory(Graph& graph, const Mrf& mrf, const MemoryRows& rows, int6
     Graph::Vertex& vertex = graph.vertex(mrf.vertex[i]);
     if (rows.spans[i].empty()) {
       changed = changed || vertex.uses_memory;
+      vertex.dirty = vertex.dirty || vertex.uses_memory;
       vertex.uses_memory = false;
     }
     for (const MemoryRows::Span& span : rows.spans[i]) profiles[mrf.vertex[i]].push_back(span.usage);

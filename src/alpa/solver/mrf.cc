@@ -1,8 +1,48 @@
 #include "alpa/solver/mrf.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
 
 namespace alpa::solver {
+
+namespace {
+
+/// Gives equal tables one address: repeated layers reduce to equal tables, and what is shared stays in the caches.
+class TableStore {
+ public:
+  TablePtr keep(const TablePtr& table, bool turned) {
+    const auto [known, fresh] = known_.try_emplace({table.get(), turned});
+    if (fresh) known->second = find(turned ? transposed(*table) : table);
+    return known->second;
+  }
+
+ private:
+  static TablePtr transposed(const Table& table) {
+    std::vector<int64_t> costs;
+    costs.reserve(table.costs.size());
+    for (int32_t c = 0; c < table.cols; ++c) {
+      for (int32_t r = 0; r < table.rows; ++r) costs.push_back(table.at(r, c));
+    }
+    return std::make_shared<Table>(table.cols, table.rows, std::move(costs));
+  }
+
+  TablePtr find(TablePtr table) {
+    uint64_t hash = uint64_t(table->rows);
+    for (int64_t cost : table->costs) hash = (hash ^ uint64_t(cost)) * 0x9E3779B97F4A7C15 + (hash >> 29);
+    std::vector<TablePtr>& alike = by_hash_[hash];
+    for (const TablePtr& other : alike) {
+      if (other->rows == table->rows && other->costs == table->costs) return other;
+    }
+    return alike.emplace_back(std::move(table));
+  }
+
+  std::map<std::pair<const Table*, bool>, TablePtr> known_;       // Both looked up only.
+  std::unordered_map<uint64_t, std::vector<TablePtr>> by_hash_;
+};
+
+}  // namespace
 
 int64_t Mrf::entries() const {
   int64_t sum = 0;
@@ -21,18 +61,13 @@ Mrf snapshot(Graph& graph) {
     mrf.unary.push_back(graph.vertex(v).cost);
   }
   mrf.incident.resize(mrf.unary.size());
+  TableStore tables;
   for (int32_t l = 0; l < graph.link_count(); ++l) {
     const Graph::Link& link = graph.link(l);
     if (!link.alive) continue;
-    Mrf::Edge edge{node_of[link.a], node_of[link.b], link.table};
-    if (edge.a > edge.b) {
-      std::vector<int64_t> costs;
-      costs.reserve(link.table->costs.size());
-      for (int32_t c = 0; c < link.table->cols; ++c) {
-        for (int32_t r = 0; r < link.table->rows; ++r) costs.push_back(link.table->at(r, c));
-      }
-      edge = {edge.b, edge.a, std::make_shared<Table>(link.table->cols, link.table->rows, std::move(costs))};
-    }
+    const int32_t a = node_of[link.a];
+    const int32_t b = node_of[link.b];
+    Mrf::Edge edge{std::min(a, b), std::max(a, b), tables.keep(link.table, a > b)};
     const auto index = static_cast<int32_t>(mrf.edges.size());
     mrf.incident[edge.a].push_back(index);
     mrf.incident[edge.b].push_back(index);
