@@ -81,7 +81,8 @@ Module loop_as_root() {
   ComputationBuilder main("main");
   const InstructionId x0 = main.parameter(f32({8, 16}));
   const InstructionId init = main.tuple({main.scalar(DType::kS32, 0), x0});
-  return std::move(module).build(std::move(main).build(main.calling(Opcode::kWhile, carry, {init}, {body_id, condition_id})));
+  const InstructionId out = main.calling(Opcode::kWhile, carry, {init}, {body_id, condition_id});
+  return std::move(module).build(std::move(main).build(out));
 }
 
 // if (n > 2) h = x @ w else h = x + 1, branches with a tuple and with an array as parameter.
@@ -102,7 +103,28 @@ Module branch() {
   const InstructionId n = main.parameter(kCount);
   const InstructionId test = main.compare("GT", n, main.scalar(DType::kS32, 2));
   const InstructionId h = main.calling(Opcode::kConditional, f32({16, 16}), {test, main.tuple({x, w}), x}, {yes_id, no_id});
-  return std::move(module).build(std::move(main).build(matmul(main, h, w)));
+  const InstructionId out = matmul(main, h, w);
+  return std::move(module).build(std::move(main).build(out));
+}
+
+// Both branches take and give a bare array, placed differently inside.
+Module bare_branches() {
+  ModuleBuilder module("bare_branches");
+  ComputationBuilder yes("yes");
+  const InstructionId x0 = yes.parameter(f32({16, 32}));
+  const InstructionId turned = yes.with_dimensions(Opcode::kTranspose, f32({32, 16}), {x0}, {1, 0});
+  const InstructionId root_of_yes = matmul(yes, x0, turned);
+  const ComputationId yes_id = module.add(std::move(yes).build(root_of_yes));
+  ComputationBuilder no("no");
+  const InstructionId x1 = no.parameter(f32({16, 32}));
+  const InstructionId root_of_no = no.slice(f32({16, 16}), x1, {{0, 16, 1}, {8, 24, 1}});
+  const ComputationId no_id = module.add(std::move(no).build(root_of_no));
+  ComputationBuilder main("main");
+  const InstructionId x = main.parameter(f32({16, 32}));
+  const InstructionId n = main.parameter(kCount);
+  const InstructionId test = main.compare("GT", n, main.scalar(DType::kS32, 2));
+  const InstructionId out = main.calling(Opcode::kConditional, f32({16, 16}), {test, x, x}, {yes_id, no_id});
+  return std::move(module).build(std::move(main).build(out));
 }
 
 // A barrier over a nested tuple, taken apart again.
@@ -115,7 +137,8 @@ Module barrier() {
   const InstructionId outer = main.tuple({inner, w});
   const InstructionId held = main.op(Opcode::kOptimizationBarrier, main.shape(outer), {outer});
   const InstructionId h = main.get_tuple_element(main.get_tuple_element(held, 0), 0);
-  return std::move(module).build(std::move(main).build(matmul(main, h, main.get_tuple_element(held, 1))));
+  const InstructionId out = matmul(main, h, main.get_tuple_element(held, 1));
+  return std::move(module).build(std::move(main).build(out));
 }
 
 // One value as two outputs, an input handed through, a constant and an iota as outputs.
@@ -206,7 +229,7 @@ TEST_P(Programs, GiveTheValuesOfOneDeviceOnEveryMesh) {
 INSTANTIATE_TEST_SUITE_P(All, Programs,
                          testing::Values(ProgramCase{"loop", [] { return loop(4); }}, ProgramCase{"loop_of_no_turn", [] { return loop(0); }},
                                          ProgramCase{"loop_of_unknown_count", [] { return loop(-1); }}, ProgramCase{"loop_as_root", loop_as_root},
-                                         ProgramCase{"branch", branch}, ProgramCase{"barrier", barrier}, ProgramCase{"odd_outputs", odd_outputs},
+                                         ProgramCase{"branch", branch}, ProgramCase{"bare_branches", bare_branches}, ProgramCase{"barrier", barrier}, ProgramCase{"odd_outputs", odd_outputs},
                                          ProgramCase{"odd_shapes", odd_shapes}),
                          [](const auto& info) { return info.param.name; });
 

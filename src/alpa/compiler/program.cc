@@ -8,6 +8,7 @@
 #include "alpa/hlo/load.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/passes/drop_markers.h"
+#include "alpa/passes/tuple_branches.h"
 #include "alpa/plan/plan.h"
 
 namespace alpa::compiler {
@@ -95,7 +96,7 @@ Program load_program(std::string bytes, std::string_view source, const std::opti
   Program program;
   bytes = hlo::unpack(std::move(bytes));
   program.hash = plan::program_hash(bytes);
-  program.module = hlo::inline_calls(passes::drop_markers(hlo::read_module(unpacked_to_module(bytes, source, stablehlo))));
+  program.module = passes::tuple_branches(hlo::inline_calls(passes::drop_markers(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)))));
   program.graph = hlo::build_value_graph(program.module);
   if (meta) check_fits(*meta, program.module, program.graph);
   program.meta = meta ? *meta : guess_meta(program.module, program.graph);

@@ -26,7 +26,8 @@ class CappedDual {
   void climb(int64_t steps, double span,
              const std::function<bool(const std::vector<int32_t>&, const std::vector<int64_t>&)>& meet);
 
-  /// Passes messages at the best prices, which sharpens `forced` and `reduced`; `best_labels` are the best met meanwhile.
+  /// Passes messages at the best prices, which sharpens `forced` and `reduced`; `best_labels` are the best met
+  /// meanwhile.
   void polish(int sweeps);
 
   /// Best bound so far, the field's constant included.

@@ -126,10 +126,17 @@ class FreeSearch {
     }
     run_.begin("search");
     offer(mrf, labels);
-    if (!run_.near_enough(result_.incumbent, result_.bound)) improve(mrf, dual, labels, round);
+    // Where a gap may stay the bound may close it first: then a short search is enough.
+    const bool gap_allowed = run_.options().relative_gap > 0;
+    if (!run_.near_enough(result_.incumbent, result_.bound)) improve(mrf, dual, labels, round, gap_allowed ? 1 : 2);
     if (!result_.incumbent.known) return 0;
     raise_by_buckets(mrf, dual);
     if (settled()) return 0;
+    if (gap_allowed) {
+      run_.begin("search");
+      improve(mrf, dual, labels, round, 2);
+      if (settled()) return 0;
+    }
     const Cost scaled = (limit() - mrf.constant) << dual.scale_bits();
     floor_ = floor_ ? std::min(*floor_, limit()) : limit();
     // A strategy must go above limit - 1, the next better objective.
@@ -162,7 +169,7 @@ class FreeSearch {
 
   static Cost ceil_shift(Cost value, int bits) { return -((-value) >> bits); }
 
-  void improve(const Mrf& mrf, DualBound& dual, std::vector<int32_t>& labels, int64_t round) {
+  void improve(const Mrf& mrf, DualBound& dual, std::vector<int32_t>& labels, int64_t round, int patience) {
     BlockSearch search(mrf, run_.options().seed + static_cast<uint64_t>(round));
     search.set_guide(&dual.reduced());
     repair(mrf, search, labels);
@@ -170,7 +177,7 @@ class FreeSearch {
     MrfCost last = cost_of(mrf, labels);
     int idle = 0;
     const int batches = round == 0 ? 12 : 5;
-    for (int k = 0; k < batches && idle < 2 && !run_.out_of_time(); ++k) {
+    for (int k = 0; k < batches && idle < patience && !run_.out_of_time(); ++k) {
       const MrfCost now = improve_by_blocks(mrf, search, labels, batch);
       // A gain that is small beside the gap that may stay is none.
       const double least_gain = 0.05 * run_.options().relative_gap * double(last.cost);

@@ -115,10 +115,22 @@ class Planner {
   Plan plan_;
 };
 
+constexpr int64_t kHeadroom = kInfinite / 8;  // Finite sums stay below it, so that none is taken for forbidden.
+
+/// Largest finite cost, without its sign.
+int64_t largest(const std::vector<int64_t>& costs) {
+  int64_t most = 0;
+  for (int64_t cost : costs) {
+    if (!is_infinite(cost)) most = std::max(most, cost < 0 ? -cost : cost);
+  }
+  return most;
+}
+
 /// A table over variables in the order in which they go; the first varies fastest.
 struct Factor {
   Scope scope;
   std::vector<int64_t> costs;
+  int64_t most = 0;  ///< Its largest cost.
 };
 
 class Runner {
@@ -131,12 +143,13 @@ class Runner {
       const bool a_first = position_[edge.a] < position_[edge.b];
       Factor factor{{edge.a, edge.b}, dual.reparametrised_edge(e, !a_first)};
       if (!a_first) std::swap(factor.scope[0], factor.scope[1]);
+      factor.most = largest(factor.costs);
       factors_.push_back(std::move(factor));
     }
     for (size_t f = factors_.size(); f < plan.scopes.size(); ++f) {
       Scope scope = plan.scopes[f];
       std::sort(scope.begin(), scope.end(), [&](int32_t u, int32_t v) { return position_[u] < position_[v]; });
-      factors_.push_back({std::move(scope), {}});
+      factors_.push_back({std::move(scope), {}, 0});
     }
   }
 
@@ -144,7 +157,8 @@ class Runner {
     Cost bound = 0;
     size_t next = mrf_.edges.size();
     for (const Plan::Bucket& bucket : plan_.buckets) {
-      std::vector<std::vector<int64_t>> unaries = shares(bucket, next);
+      const std::vector<std::vector<int64_t>> unaries = shares(bucket, next);
+      if (too_large_) return -kNoLabelling;
       for (size_t part = 0; part < bucket.parts.size(); ++part, ++next) {
         Factor& out = factors_[next];
         out.costs.resize(entries(out.scope));
@@ -152,6 +166,8 @@ class Runner {
           const int64_t least = *std::min_element(sums, sums + mrf_.domain(bucket.variable));
           out.costs[entry] = is_infinite(least) ? kInfinite : least;
         });
+        if (too_large_) return -kNoLabelling;
+        out.most = largest(out.costs);
         if (!out.scope.empty()) continue;
         if (is_infinite(out.costs[0])) return kNoLabelling;
         bound += out.costs[0];
@@ -211,7 +227,13 @@ class Runner {
   void scan(int32_t v, const std::vector<int32_t>& part, const Scope& scope, const std::vector<int64_t>& unary,
             const Hear& hear) {
     std::vector<Cursor> cursors;
-    for (int32_t f : part) cursors.push_back(cursor(factors_[f], scope));
+    Cost most = largest(unary);
+    for (int32_t f : part) {
+      cursors.push_back(cursor(factors_[f], scope));
+      most += factors_[f].most;
+    }
+    too_large_ = too_large_ || most >= kHeadroom;
+    if (too_large_) return;
     const auto domain = static_cast<size_t>(mrf_.domain(v));
     std::vector<size_t> digits(scope.size(), 0);
     std::vector<int64_t> sums(domain);
@@ -255,6 +277,7 @@ class Runner {
   const std::vector<std::vector<int64_t>>& unary_;
   std::vector<int32_t> position_;
   std::vector<Factor> factors_;
+  bool too_large_ = false;  ///< A sum might pass the headroom: there is no bound.
 };
 
 }  // namespace
