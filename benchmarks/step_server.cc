@@ -2,7 +2,8 @@
 //
 //   step_server MODEL_FOLDER MESH PLAN_OUT
 //
-// Writes the plan to PLAN_OUT and prints "ready"; then for each line on stdin runs one step, waits for it and prints its seconds.
+// Writes the plan to PLAN_OUT and prints "ready"; then for each line on stdin runs one step, waits for it and prints
+// its seconds.
 
 #include <chrono>
 #include <cstdio>
@@ -22,7 +23,8 @@ using namespace alpa;
 
 int serve(const std::string& folder, const std::string& mesh, const std::string& plan_out) {
   const compiler::Meta meta = compiler::parse_meta(read_file(folder + "/meta.json"), "meta.json");
-  const compiler::Program program = compiler::load_program(read_file(folder + "/train_step.hlo.pb.xz"), folder, meta, {});
+  const compiler::Program program =
+      compiler::load_program(read_file(folder + "/train_step.hlo.pb.xz"), folder, meta, {});
   compiler::PlanOptions options;
   options.mesh = mesh::LogicalMesh::parse(mesh);
   options.num_devices = options.mesh->num_devices();

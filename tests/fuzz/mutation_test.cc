@@ -67,7 +67,9 @@ void inspect(const std::string& bytes, uint64_t seed) {
   const hlo::Module module = hlo::read_module(bytes);
   const std::string written = hlo::write_module(module);
   EXPECT_TRUE(hlo::write_module(hlo::read_module(written)) == written);
-  if (seed % 3 == 0) EXPECT_TRUE(hlo::write_module(hlo::parse_text(hlo::to_text(module))) == written);
+  if (seed % 3 == 0) {
+    EXPECT_TRUE(hlo::write_module(hlo::parse_text(hlo::to_text(module))) == written) << "seed " << seed;
+  }
   hlo::flops(module);
   hlo::collectives(module);
   hlo::liveness(module, module.entry_computation());

@@ -31,7 +31,8 @@ Module forms() {
   const InstructionId kernel = b.parameter(f32({3, 3, 4, 6}));
   const InstructionId indices = b.parameter(Shape(DType::kS32, {5, 1}));
   const WindowDim same{3, 1, 1, 1, 1, 1, false};
-  const InstructionId image = b.convolution(f32({2, 8, 8, 6}), x, kernel, {same, {3, 2, 1, 8, 1, 1, true}}, {0, 3, 2, 3, 0, 3, {1, 2}, {0, 1}, {1, 2}, 1, 1});
+  const InstructionId image = b.convolution(f32({2, 8, 8, 6}), x, kernel, {same, {3, 2, 1, 8, 1, 1, true}},
+                                            {0, 3, 2, 3, 0, 3, {1, 2}, {0, 1}, {1, 2}, 1, 1});
   const InstructionId zero = b.scalar(DType::kF32, 0);
   const InstructionId sum = b.with_dimensions(Opcode::kReduce, f32({2, 6}), {image, zero}, {1, 2}, {add});
   const InstructionId rows = b.gather(f32({5, 6}), sum, indices, {{1}, {0}, {0}, {}, {}, {1, 6}, 1});

@@ -1,14 +1,14 @@
-// Every model of tests/data/models on eight devices: losses and parameters against expected.safetensors, bytes found against bytes
-// predicted, FLOPs of dots and convolutions summed over devices against one device's, planned communication against
-// data parallelism's. A covering subset by default; ALPA_FULL_MATRIX=1: every model, mesh, method and plug-in, with a table at the end.
+// Every model of tests/data/models on eight devices: losses and parameters against expected.safetensors, bytes found
+// against bytes predicted, FLOPs of dots and convolutions summed over devices against one device's, planned
+// communication against data parallelism's. A covering subset by default; ALPA_FULL_MATRIX=1: every model, mesh, method
+// and plug-in, with a table at the end.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-
-#include <fmt/format.h>
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
@@ -24,21 +24,24 @@ namespace {
 using compiler::Method;
 using Parameter = std::tuple<std::string, std::string, Method, int>;  // model, mesh, method, plug-in
 
-const std::vector<std::string> kModels = {"bert", "bert_rbg", "dlrm", "gpt", "gpt_scan", "lstm", "mlp", "moe", "unet", "vit", "wide_resnet"};
+const std::vector<std::string> kModels = {"bert", "bert_rbg", "dlrm", "gpt", "gpt_scan",   "lstm",
+                                          "mlp",  "moe",      "unet", "vit", "wide_resnet"};
 const std::vector<std::string> kMeshes = {"8", "2x4", "4x2", "2x2x2"};
 
 bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
 
 std::string plugin_path(int index) {
   const std::string site = std::string(ALPA_VENV) + "/lib/python3.11/site-packages/";
-  return site + (index == 0 ? "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so" : "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so");
+  return site +
+         (index == 0 ? "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so" : "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so");
 }
 
 const pjrt::Client& client(int plugin) {
   static std::map<int, pjrt::Client> clients;
   const auto found = clients.find(plugin);
   if (found != clients.end()) return found->second;
-  return clients.emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(plugin_path(plugin)), {.cpu_device_count = 8})).first->second;
+  return clients.emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(plugin_path(plugin)), {.cpu_device_count = 8}))
+      .first->second;
 }
 
 struct Fixture {
@@ -56,7 +59,8 @@ const Fixture& fixture(const std::string& model) {
   const compiler::Meta meta = compiler::parse_meta(read_file(folder + "meta.json"), "meta.json");
   fixture.program = compiler::load_program(read_file(folder + "train_step.hlo.pb.xz"), model, meta, {});
   const auto given = tensor::read_safetensors(read_file(folder + "inputs.safetensors"), "inputs");
-  for (const compiler::InputMeta& input : meta.inputs) fixture.inputs.push_back(input.zeros ? tensor::Literal(input.shape) : given.at(input.name));
+  for (const compiler::InputMeta& input : meta.inputs)
+    fixture.inputs.push_back(input.zeros ? tensor::Literal(input.shape) : given.at(input.name));
   fixture.expected = tensor::read_safetensors(read_file(folder + "expected.safetensors"), "expected");
   return known.emplace(model, std::move(fixture)).first->second;
 }
@@ -113,7 +117,8 @@ Row run(const std::string& model, const std::string& mesh, Method method, int pl
   for (size_t k = 0; k + 1 < row.plan.outputs.size(); ++k) {
     const auto expected = data.expected.find(row.plan.outputs[k].name);
     if (expected == data.expected.end()) continue;
-    row.parameter_error = std::max(row.parameter_error, relative_error(expected->second, compiled.executable.output(static_cast<int>(k))));
+    row.parameter_error = std::max(row.parameter_error,
+                                   relative_error(expected->second, compiled.executable.output(static_cast<int>(k))));
   }
   double predicted = 0;
   double found = 0;
@@ -121,7 +126,8 @@ Row run(const std::string& model, const std::string& mesh, Method method, int pl
   for (const auto& [kind, total] : compiled.found) found += total.bytes;
   row.byte_error = found == predicted ? 0 : std::abs(found - predicted) / std::max(found, 1.0);
   row.found = compiled.found;
-  row.flops_share = static_cast<double>(compiled.contraction_flops) / static_cast<double>(hlo::contraction_flops(data.program.module));
+  row.flops_share = static_cast<double>(compiled.contraction_flops) /
+                    static_cast<double>(hlo::contraction_flops(data.program.module));
   return row;
 }
 
@@ -138,10 +144,15 @@ TEST_P(Models, GiveTheNumbersOfOneDevice) {
     EXPECT_LE(row.plan.gap(), 0.01);
   }
   std::string kinds;
-  for (const auto& [kind, total] : row.found) kinds += fmt::format(" {} {:.0f}/{:.0f}", kind, total.bytes, row.plan.collectives.count(kind) ? row.plan.collectives.at(kind).bytes : 0);
-  table().push_back(fmt::format("{:<12} {:<6} {:<6} {:<5} loss {:.1e} param {:.1e} bytes {:+.3f} flops {:.3f} plan {:6.2f} s gap {:.4f} comm {:.3e} s |{}", model, mesh,
-                                compiler::name(method), plugin == 0 ? "0.115" : "0.81", row.loss_error, row.parameter_error, row.byte_error, row.flops_share,
-                                row.plan.planning_seconds, row.plan.gap(), row.plan.communication_seconds, kinds));
+  for (const auto& [kind, total] : row.found)
+    kinds += fmt::format(" {} {:.0f}/{:.0f}", kind, total.bytes,
+                         row.plan.collectives.count(kind) ? row.plan.collectives.at(kind).bytes : 0);
+  table().push_back(
+      fmt::format("{:<12} {:<6} {:<6} {:<5} loss {:.1e} param {:.1e} bytes {:+.3f} flops {:.3f} plan {:6.2f} s gap "
+                  "{:.4f} comm {:.3e} s |{}",
+                  model, mesh, compiler::name(method), plugin == 0 ? "0.115" : "0.81", row.loss_error,
+                  row.parameter_error, row.byte_error, row.flops_share, row.plan.planning_seconds, row.plan.gap(),
+                  row.plan.communication_seconds, kinds));
 }
 
 TEST(Plans, NeverCommunicateMoreThanDataParallelism) {
@@ -161,7 +172,8 @@ std::vector<Parameter> parameters() {
       for (const Method method : {Method::kData, Method::kShard}) {
         for (const int plugin : {0, 1}) {
           // Covering: each model once a plug-in, meshes in turn, every fourth model by data.
-          const bool covered = k == (m + 2 * static_cast<size_t>(plugin)) % kMeshes.size() && (method == Method::kShard || m % 4 == 2);
+          const bool covered =
+              k == (m + 2 * static_cast<size_t>(plugin)) % kMeshes.size() && (method == Method::kShard || m % 4 == 2);
           const bool data_mesh_once = method == Method::kShard || kMeshes[k] == "8" || kMeshes[k] == "2x4";
           if (full_matrix() ? data_mesh_once : covered) result.emplace_back(kModels[m], kMeshes[k], method, plugin);
         }
@@ -172,7 +184,9 @@ std::vector<Parameter> parameters() {
 }
 
 std::string parameter_name(const testing::TestParamInfo<Parameter>& info) {
-  return std::get<0>(info.param) + "_" + std::get<1>(info.param) + "_" + std::string(compiler::name(std::get<2>(info.param))) + (std::get<3>(info.param) == 0 ? "_new_xla" : "_old_xla");
+  return std::get<0>(info.param) + "_" + std::get<1>(info.param) + "_" +
+         std::string(compiler::name(std::get<2>(info.param))) +
+         (std::get<3>(info.param) == 0 ? "_new_xla" : "_old_xla");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(parameters()), parameter_name);

@@ -1,5 +1,5 @@
-// Small programs with loops, branches, barriers and nested tuples: planned automatically on several meshes, they give the values of one device
-// and move the bytes predicted.
+// Small programs with loops, branches, barriers and nested tuples: planned automatically on several meshes, they give
+// the values of one device and move the bytes predicted.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,8 @@ Module loop(int64_t limit) {
   ComputationBuilder body("body");
   {
     const InstructionId state = body.parameter(carry);
-    const InstructionId next = body.op(Opcode::kAdd, kCount, {body.get_tuple_element(state, 0), body.scalar(DType::kS32, 1)});
+    const InstructionId next =
+        body.op(Opcode::kAdd, kCount, {body.get_tuple_element(state, 0), body.scalar(DType::kS32, 1)});
     const InstructionId w = body.get_tuple_element(state, 2);
     const InstructionId h = body.op(Opcode::kTanh, f32({16, 16}), {matmul(body, body.get_tuple_element(state, 1), w)});
     const InstructionId last = body.get_tuple_element(state, 3);
@@ -49,7 +50,8 @@ Module loop(int64_t limit) {
     ComputationBuilder condition("condition");
     const InstructionId inside = condition.parameter(carry);
     const InstructionId at = condition.get_tuple_element(inside, 0);
-    const InstructionId bound = limit >= 0 ? condition.scalar(DType::kS32, static_cast<double>(limit)) : condition.get_tuple_element(inside, 3);
+    const InstructionId bound =
+        limit >= 0 ? condition.scalar(DType::kS32, static_cast<double>(limit)) : condition.get_tuple_element(inside, 3);
     const InstructionId test = condition.compare("LT", at, bound);
     const ComputationId condition_id = module.add(std::move(condition).build(test));
     ComputationBuilder main("main");
@@ -69,14 +71,16 @@ Module loop_as_root() {
   const Shape carry = Shape::tuple({kCount, f32({8, 16})});
   ComputationBuilder body("body");
   const InstructionId state = body.parameter(carry);
-  const InstructionId next = body.op(Opcode::kAdd, kCount, {body.get_tuple_element(state, 0), body.scalar(DType::kS32, 1)});
+  const InstructionId next =
+      body.op(Opcode::kAdd, kCount, {body.get_tuple_element(state, 0), body.scalar(DType::kS32, 1)});
   const InstructionId x = body.get_tuple_element(state, 1);
   const InstructionId twice = body.op(Opcode::kAdd, f32({8, 16}), {x, x});
   const InstructionId root = body.tuple({next, twice});
   const ComputationId body_id = module.add(std::move(body).build(root));
   ComputationBuilder condition("condition");
   const InstructionId inside = condition.parameter(carry);
-  const InstructionId test = condition.compare("LT", condition.get_tuple_element(inside, 0), condition.scalar(DType::kS32, 3));
+  const InstructionId test =
+      condition.compare("LT", condition.get_tuple_element(inside, 0), condition.scalar(DType::kS32, 3));
   const ComputationId condition_id = module.add(std::move(condition).build(test));
   ComputationBuilder main("main");
   const InstructionId x0 = main.parameter(f32({8, 16}));
@@ -102,7 +106,8 @@ Module branch() {
   const InstructionId w = main.parameter(f32({16, 16}));
   const InstructionId n = main.parameter(kCount);
   const InstructionId test = main.compare("GT", n, main.scalar(DType::kS32, 2));
-  const InstructionId h = main.calling(Opcode::kConditional, f32({16, 16}), {test, main.tuple({x, w}), x}, {yes_id, no_id});
+  const InstructionId h =
+      main.calling(Opcode::kConditional, f32({16, 16}), {test, main.tuple({x, w}), x}, {yes_id, no_id});
   const InstructionId out = matmul(main, h, w);
   return std::move(module).build(std::move(main).build(out));
 }
@@ -166,19 +171,22 @@ Module odd_shapes() {
 const pjrt::Client& client() {
   static const pjrt::Client one = [] {
     const std::string site = std::string(ALPA_VENV) + "/lib/python3.11/site-packages/";
-    return pjrt::Client::create(pjrt::Plugin::load(site + "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"), {.cpu_device_count = 8});
+    return pjrt::Client::create(pjrt::Plugin::load(site + "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"),
+                                {.cpu_device_count = 8});
   }();
   return one;
 }
 
-std::vector<tensor::Literal> run(const compiler::Program& program, const plan::Plan& plan, int64_t n, double* byte_error) {
+std::vector<tensor::Literal> run(const compiler::Program& program, const plan::Plan& plan, int64_t n,
+                                 double* byte_error) {
   compiler::Compiled compiled = compiler::compile(program, plan, mesh::local_cpu(8), client());
   std::mt19937 random(5);
   std::uniform_real_distribution<double> real(-1, 1);
   std::vector<tensor::Literal> inputs;
   for (const plan::TensorPlan& input : plan.inputs) {
     tensor::Literal literal(input.shape);
-    for (int64_t k = 0; k < tensor::num_elements(input.shape); ++k) literal.set(k, tensor::is_integral(input.shape.dtype) ? static_cast<double>(n) : real(random));
+    for (int64_t k = 0; k < tensor::num_elements(input.shape); ++k)
+      literal.set(k, tensor::is_integral(input.shape.dtype) ? static_cast<double>(n) : real(random));
     inputs.push_back(std::move(literal));
   }
   compiled.executable.set_inputs(inputs);
@@ -202,7 +210,8 @@ struct ProgramCase {
 class Programs : public testing::TestWithParam<ProgramCase> {};
 
 TEST_P(Programs, GiveTheValuesOfOneDeviceOnEveryMesh) {
-  const compiler::Program program = compiler::load_program(hlo::write_module(GetParam().build()), GetParam().name, std::nullopt, {});
+  const compiler::Program program =
+      compiler::load_program(hlo::write_module(GetParam().build()), GetParam().name, std::nullopt, {});
   compiler::PlanOptions options;
   options.cluster = mesh::local_cpu(8);
   options.method = compiler::Method::kNone;
@@ -219,7 +228,8 @@ TEST_P(Programs, GiveTheValuesOfOneDeviceOnEveryMesh) {
       EXPECT_EQ(byte_error, 0);
       for (size_t k = 0; k < expected.size(); ++k) {
         for (int64_t at = 0; at < tensor::num_elements(expected[k].shape()); ++at) {
-          ASSERT_NEAR(expected[k].at(at), got[k].at(at), 1e-4 * std::max(1.0, std::abs(expected[k].at(at)))) << "output " << k;
+          ASSERT_NEAR(expected[k].at(at), got[k].at(at), 1e-4 * std::max(1.0, std::abs(expected[k].at(at))))
+              << "output " << k;
         }
       }
     }
@@ -227,9 +237,12 @@ TEST_P(Programs, GiveTheValuesOfOneDeviceOnEveryMesh) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Programs,
-                         testing::Values(ProgramCase{"loop", [] { return loop(4); }}, ProgramCase{"loop_of_no_turn", [] { return loop(0); }},
-                                         ProgramCase{"loop_of_unknown_count", [] { return loop(-1); }}, ProgramCase{"loop_as_root", loop_as_root},
-                                         ProgramCase{"branch", branch}, ProgramCase{"bare_branches", bare_branches}, ProgramCase{"barrier", barrier}, ProgramCase{"odd_outputs", odd_outputs},
+                         testing::Values(ProgramCase{"loop", [] { return loop(4); }},
+                                         ProgramCase{"loop_of_no_turn", [] { return loop(0); }},
+                                         ProgramCase{"loop_of_unknown_count", [] { return loop(-1); }},
+                                         ProgramCase{"loop_as_root", loop_as_root}, ProgramCase{"branch", branch},
+                                         ProgramCase{"bare_branches", bare_branches}, ProgramCase{"barrier", barrier},
+                                         ProgramCase{"odd_outputs", odd_outputs},
                                          ProgramCase{"odd_shapes", odd_shapes}),
                          [](const auto& info) { return info.param.name; });
 

@@ -1,7 +1,7 @@
-#include <memory>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <memory>
 
 #include "command.h"
 #include "format.h"

@@ -1,9 +1,9 @@
 #include "format.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace alpa::tool {
 namespace {

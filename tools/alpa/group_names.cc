@@ -1,10 +1,10 @@
 #include "group_names.h"
 
-#include <algorithm>
-#include <map>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
 
 namespace alpa::tool {
 namespace {

@@ -1,10 +1,10 @@
 #include "inputs.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <numbers>
 #include <set>
-
-#include <fmt/ranges.h>
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"

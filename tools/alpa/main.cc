@@ -1,10 +1,10 @@
+#include <fmt/core.h>
+#include <google/protobuf/stubs/logging.h>
+
 #include <cstdio>
 #include <new>
 #include <string>
 #include <vector>
-
-#include <fmt/core.h>
-#include <google/protobuf/stubs/logging.h>
 
 #include "command.h"
 

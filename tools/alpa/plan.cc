@@ -1,6 +1,6 @@
-#include <memory>
-
 #include <fmt/format.h>
+
+#include <memory>
 
 #include "alpa/compiler/plan_program.h"
 #include "command.h"

@@ -1,10 +1,10 @@
 #include "plot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
 
 namespace alpa::tool {
 namespace {

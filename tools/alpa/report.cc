@@ -1,9 +1,9 @@
 #include "report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "format.h"
 #include "group_names.h"

@@ -1,11 +1,11 @@
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "alpa/base/file.h"
 #include "alpa/compiler/compile.h"

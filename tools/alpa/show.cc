@@ -1,8 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/flops.h"

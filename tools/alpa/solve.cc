@@ -1,9 +1,9 @@
 #include "alpa/solver/solve.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <memory>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "alpa/solver/evaluate.h"

@@ -1,11 +1,10 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "alpa/compiler/plan_program.h"
 #include "client_source.h"

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace alpa {
 
@@ -32,7 +32,8 @@ class UnsupportedError : public Error {
 class InfeasibleError : public Error {
  public:
   using Error::Error;
-  InfeasibleError(const std::string& text, int64_t least_memory_bytes) : Error(text), least_memory_bytes_(least_memory_bytes) {}
+  InfeasibleError(const std::string& text, int64_t least_memory_bytes)
+      : Error(text), least_memory_bytes_(least_memory_bytes) {}
 
   /// Bytes a device for which a plan is known, if memory was the reason; else -1.
   int64_t least_memory_bytes() const { return least_memory_bytes_; }
@@ -84,7 +85,7 @@ namespace internal {
 }  // namespace alpa
 
 /// For our own faults only; user input never reaches one. Throws InternalError.
-#define ALPA_CHECK(condition)                                                    \
-  do {                                                                           \
+#define ALPA_CHECK(condition)                                                         \
+  do {                                                                                \
     if (!(condition)) ::alpa::internal::check_failed(#condition, __FILE__, __LINE__); \
   } while (false)

@@ -33,9 +33,7 @@ TEST(File, MissingFileIsNamed) {
   }
 }
 
-TEST(File, FailedWriteLeavesNothing) {
-  EXPECT_THROW(write_file("/no/such/folder/x", "y"), InvalidArgumentError);
-}
+TEST(File, FailedWriteLeavesNothing) { EXPECT_THROW(write_file("/no/such/folder/x", "y"), InvalidArgumentError); }
 
 }  // namespace
 }  // namespace alpa

@@ -49,8 +49,8 @@ TemporaryDirectory::TemporaryDirectory() {
   const auto root = std::filesystem::temp_directory_path(code);
   require<InvalidArgumentError>(!code, "file", "no temporary folder: {}; set TMPDIR", code.message());
   std::string name = (root / "alpa.XXXXXX").string();
-  require<InvalidArgumentError>(mkdtemp(name.data()) != nullptr, "file", "cannot make a folder under {}: {}; set TMPDIR",
-                                root.string(), std::strerror(errno));
+  require<InvalidArgumentError>(mkdtemp(name.data()) != nullptr, "file",
+                                "cannot make a folder under {}: {}; set TMPDIR", root.string(), std::strerror(errno));
   path_ = name;
 }
 

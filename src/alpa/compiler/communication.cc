@@ -29,19 +29,14 @@ std::vector<int> axes_of_group(const mesh::LogicalMesh& mesh, int64_t size) {
 std::optional<hlo::Opcode> priced_opcode(hlo::Opcode opcode) {
   switch (opcode) {
     case hlo::Opcode::kAllReduce:
-    case hlo::Opcode::kAllReduceStart:
-      return hlo::Opcode::kAllReduce;
+    case hlo::Opcode::kAllReduceStart: return hlo::Opcode::kAllReduce;
     case hlo::Opcode::kAllGather:
-    case hlo::Opcode::kAllGatherStart:
-      return hlo::Opcode::kAllGather;
+    case hlo::Opcode::kAllGatherStart: return hlo::Opcode::kAllGather;
     case hlo::Opcode::kCollectivePermute:
-    case hlo::Opcode::kCollectivePermuteStart:
-      return hlo::Opcode::kCollectivePermute;
+    case hlo::Opcode::kCollectivePermuteStart: return hlo::Opcode::kCollectivePermute;
     case hlo::Opcode::kReduceScatter:
-    case hlo::Opcode::kAllToAll:
-      return opcode;
-    default:
-      return std::nullopt;
+    case hlo::Opcode::kAllToAll: return opcode;
+    default: return std::nullopt;
   }
 }
 
@@ -70,8 +65,7 @@ class SiteFinder {
         case hlo::Opcode::kFusion:
           for (const hlo::ComputationId callee : one.called) visit(callee, executions);
           break;
-        default:
-          break;
+        default: break;
       }
     }
   }

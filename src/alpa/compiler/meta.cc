@@ -35,12 +35,14 @@ class Reader {
   }
 
   const Json& list(const Json& object, const char* key) const {
-    if (!object.is_object() || !object.contains(key) || !object[key].is_array()) fail(std::string("\"") + key + "\" must be a list");
+    if (!object.is_object() || !object.contains(key) || !object[key].is_array())
+      fail(std::string("\"") + key + "\" must be a list");
     return object[key];
   }
 
   std::string text(const Json& object, const char* key, const std::string& where) const {
-    if (!object.is_object() || !object.contains(key) || !object[key].is_string()) fail(where + ": \"" + key + "\" must be a string");
+    if (!object.is_object() || !object.contains(key) || !object[key].is_string())
+      fail(where + ": \"" + key + "\" must be a string");
     return object[key].get<std::string>();
   }
 
@@ -57,7 +59,8 @@ class Reader {
     if (entry.contains("init")) result.zeros = entry["init"] == "zeros";
     if (entry.contains("batch_dim") && !entry["batch_dim"].is_null()) {
       const Json& dim = entry["batch_dim"];
-      if (!dim.is_number_unsigned() || dim.get<int>() >= result.shape.rank()) fail(result.name + ": \"batch_dim\" is no dim of it");
+      if (!dim.is_number_unsigned() || dim.get<int>() >= result.shape.rank())
+        fail(result.name + ": \"batch_dim\" is no dim of it");
       result.batch_dim = dim.get<int>();
     }
     return result;
@@ -69,7 +72,8 @@ class Reader {
     if (entry.contains("role")) result.role = parse_role(text(entry, "role", result.name));
     if (entry.contains("feeds_input") && !entry["feeds_input"].is_null()) {
       const Json& input = entry["feeds_input"];
-      if (!input.is_number_unsigned() || input.get<size_t>() >= meta.inputs.size()) fail(result.name + ": \"feeds_input\" is no input");
+      if (!input.is_number_unsigned() || input.get<size_t>() >= meta.inputs.size())
+        fail(result.name + ": \"feeds_input\" is no input");
       result.feeds_input = input.get<int>();
     }
     return result;

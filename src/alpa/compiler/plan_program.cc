@@ -20,7 +20,8 @@ std::vector<planner::Feed> feeds_of(const Meta& meta) {
 }
 
 // Batch inputs over all axes, the others whole: data parallelism. Empty if the batch does not divide.
-std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(const Meta& meta, const mesh::LogicalMesh& mesh) {
+std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(const Meta& meta,
+                                                                             const mesh::LogicalMesh& mesh) {
   std::vector<std::optional<ShardingSpec>> specs;
   for (const InputMeta& input : meta.inputs) {
     ShardingSpec spec = ShardingSpec::replicated(input.shape.rank());
@@ -36,8 +37,11 @@ std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(con
 [[noreturn]] void raise_batch_does_not_divide(const Meta& meta, const mesh::LogicalMesh& mesh) {
   for (const InputMeta& input : meta.inputs) {
     if (!input.batch_dim || input.shape.dims[static_cast<size_t>(*input.batch_dim)] % mesh.num_devices() == 0) continue;
-    raise<InvalidArgumentError>("plan", "--method data: the batch of input {} is {}, no multiple of {} devices; use --method shard or fewer "
-                                "devices", input.name, input.shape.dims[static_cast<size_t>(*input.batch_dim)], mesh.num_devices());
+    raise<InvalidArgumentError>(
+        "plan",
+        "--method data: the batch of input {} is {}, no multiple of {} devices; use --method shard or fewer "
+        "devices",
+        input.name, input.shape.dims[static_cast<size_t>(*input.batch_dim)], mesh.num_devices());
   }
   raise<InternalError>("plan", "the batch divides and does not divide");
 }
@@ -45,16 +49,18 @@ std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(con
 ShardingSpec constrained_spec(const Constraint& constraint, const InputMeta& input, const mesh::LogicalMesh& mesh) {
   try {
     ShardingSpec spec = sharding::parse_spec(constraint.spec, mesh, input.shape.rank());
-    require<InvalidArgumentError>(sharding::divides(spec, input.shape, mesh), "sharding", "{} does not divide into {} parts evenly",
-                                  tensor::to_string(input.shape), sharding::num_shards(spec, mesh));
+    require<InvalidArgumentError>(sharding::divides(spec, input.shape, mesh), "sharding",
+                                  "{} does not divide into {} parts evenly", tensor::to_string(input.shape),
+                                  sharding::num_shards(spec, mesh));
     return spec;
   } catch (const InvalidArgumentError& error) {
-    raise<InvalidArgumentError>("plan", "--constraint '{}={}' does not fit input {} on mesh {}: {}", constraint.pattern, constraint.spec,
-                                input.name, mesh.to_string(), error.what());
+    raise<InvalidArgumentError>("plan", "--constraint '{}={}' does not fit input {} on mesh {}: {}", constraint.pattern,
+                                constraint.spec, input.name, mesh.to_string(), error.what());
   }
 }
 
-std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
+std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const PlanOptions& options,
+                                                         const mesh::LogicalMesh& mesh) {
   std::vector<std::optional<ShardingSpec>> pins(meta.inputs.size());
   for (const Constraint& constraint : options.constraints) {
     bool matched = false;
@@ -63,7 +69,8 @@ std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const
       matched = true;
       pins[k] = constrained_spec(constraint, meta.inputs[k], mesh);
     }
-    require<InvalidArgumentError>(matched, "plan", "--constraint '{}={}' matches no input", constraint.pattern, constraint.spec);
+    require<InvalidArgumentError>(matched, "plan", "--constraint '{}={}' matches no input", constraint.pattern,
+                                  constraint.spec);
   }
   return pins;
 }
@@ -81,24 +88,26 @@ plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, cons
   solver::Options solver;
   solver.relative_gap = options.relative_gap;
   solver.time_limit_seconds = 120;
-  planner::IntraRequest request{.module = program.module,
-                                .graph = program.graph,
-                                .collectives = collectives,
-                                .pinned_inputs = std::move(pins),
-                                .feeds = feeds_of(program.meta),
-                                .memory_cap_bytes = options.memory_cap_bytes
-                                                        ? options.memory_cap_bytes
-                                                        : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
-                                .search = options.method == Method::kShard ? planner::Search::kOptimize : planner::Search::kPropagate,
-                                .start_inputs = {},
-                                .solver = solver};
+  planner::IntraRequest request{
+      .module = program.module,
+      .graph = program.graph,
+      .collectives = collectives,
+      .pinned_inputs = std::move(pins),
+      .feeds = feeds_of(program.meta),
+      .memory_cap_bytes = options.memory_cap_bytes
+                              ? options.memory_cap_bytes
+                              : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
+      .search = options.method == Method::kShard ? planner::Search::kOptimize : planner::Search::kPropagate,
+      .start_inputs = {},
+      .solver = solver};
   if (data_parallel && options.constraints.empty()) request.start_inputs = *data_parallel;
   const planner::Assignment assignment = planner::plan_intra(request);
   plan::Plan plan;
   plan.mesh = mesh;
   planner::fill_plan(request, assignment, plan);
   for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
-    plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape, assignment.spec(program.graph, program.graph.inputs[k])});
+    plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape,
+                           assignment.spec(program.graph, program.graph.inputs[k])});
   }
   for (size_t k = 0; k < program.graph.outputs.size(); ++k) {
     const hlo::ValueId value = program.graph.outputs[k];
@@ -135,7 +144,8 @@ std::string_view name(Method method) {
 
 Constraint parse_constraint(std::string_view text) {
   const size_t cut = text.rfind('=');
-  require<InvalidArgumentError>(cut != std::string_view::npos && cut > 0, "plan", "--constraint \"{}\": write GLOB=(None,y)", text);
+  require<InvalidArgumentError>(cut != std::string_view::npos && cut > 0, "plan",
+                                "--constraint \"{}\": write GLOB=(None,y)", text);
   return {std::string(text.substr(0, cut)), std::string(text.substr(cut + 1))};
 }
 

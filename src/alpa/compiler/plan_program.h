@@ -37,11 +37,12 @@ struct PlanOptions {
   mesh::ClusterSpec cluster;
   std::optional<int64_t> memory_cap_bytes;  ///< Empty: the cluster's device memory.
   std::vector<Constraint> constraints;
-  double relative_gap = 0.01;               ///< Stop when the plan is proved this close to the best.
+  double relative_gap = 0.01;  ///< Stop when the plan is proved this close to the best.
   std::function<void(const std::string& what, double seconds)> progress;
 };
 
-/// Chooses placements for a program. Errors: InfeasibleError (memory), InvalidArgumentError (constraints, batch that does not divide).
+/// Chooses placements for a program. Errors: InfeasibleError (memory), InvalidArgumentError (constraints, batch that
+/// does not divide).
 plan::Plan plan_program(const Program& program, const PlanOptions& options);
 
 /// True if `text` matches a glob pattern of "*" and plain characters.

@@ -22,8 +22,10 @@ std::string unpacked_to_module(const std::string& bytes, std::string_view source
     case hlo::FileKind::kStableHloArtifact: return stablehlo(bytes);
     case hlo::FileKind::kHloText: break;
   }
-  raise<UnsupportedError>("program", "{} is XLA's HLO text, which has no stable form: export the proto (HloModuleProto) or "
-                          "StableHLO instead", source);
+  raise<UnsupportedError>("program",
+                          "{} is XLA's HLO text, which has no stable form: export the proto (HloModuleProto) or "
+                          "StableHLO instead",
+                          source);
 }
 
 tensor::Shape output_shape(const hlo::ValueGraph& graph, size_t index) {
@@ -42,12 +44,14 @@ Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
     input.shape = entry[id].shape;
     meta.inputs.push_back(std::move(input));
   }
-  for (size_t k = 0; k < graph.outputs.size(); ++k) meta.outputs.push_back({"output." + std::to_string(k), Role::kUnknown, std::nullopt});
+  for (size_t k = 0; k < graph.outputs.size(); ++k)
+    meta.outputs.push_back({"output." + std::to_string(k), Role::kUnknown, std::nullopt});
   for (const hlo::Alias& alias : hlo::input_output_aliases(module)) {
-    require<InvalidArgumentError>(alias.output >= 0 && static_cast<size_t>(alias.output) < meta.outputs.size() && alias.parameter >= 0 &&
-                                      static_cast<size_t>(alias.parameter) < meta.inputs.size(),
-                                  "program", "a donation entry names output {} and parameter {}, which the program lacks", alias.output,
-                                  alias.parameter);
+    require<InvalidArgumentError>(alias.output >= 0 && static_cast<size_t>(alias.output) < meta.outputs.size() &&
+                                      alias.parameter >= 0 && static_cast<size_t>(alias.parameter) < meta.inputs.size(),
+                                  "program",
+                                  "a donation entry names output {} and parameter {}, which the program lacks",
+                                  alias.output, alias.parameter);
     meta.inputs[static_cast<size_t>(alias.parameter)].donated = true;
     meta.outputs[static_cast<size_t>(alias.output)].feeds_input = static_cast<int>(alias.parameter);
     meta.outputs[static_cast<size_t>(alias.output)].name = meta.inputs[static_cast<size_t>(alias.parameter)].name;
@@ -69,20 +73,25 @@ Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
 
 void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGraph& graph) {
   const auto params = hlo::parameters(module.entry_computation());
-  require<InvalidArgumentError>(meta.inputs.size() == params.size(), "meta", "it has {} inputs, the program {}: is it of this program?",
-                                meta.inputs.size(), params.size());
+  require<InvalidArgumentError>(meta.inputs.size() == params.size(), "meta",
+                                "it has {} inputs, the program {}: is it of this program?", meta.inputs.size(),
+                                params.size());
   for (size_t k = 0; k < params.size(); ++k) {
     const tensor::Shape& shape = module.entry_computation()[params[k]].shape;
-    require<InvalidArgumentError>(meta.inputs[k].shape == shape, "meta", "input {} is {} there, {} in the program", meta.inputs[k].name,
-                                  tensor::to_string(meta.inputs[k].shape), tensor::to_string(shape));
+    require<InvalidArgumentError>(meta.inputs[k].shape == shape, "meta", "input {} is {} there, {} in the program",
+                                  meta.inputs[k].name, tensor::to_string(meta.inputs[k].shape),
+                                  tensor::to_string(shape));
   }
-  require<InvalidArgumentError>(meta.outputs.size() == graph.outputs.size(), "meta", "it has {} outputs, the program {}: is it of this "
-                                "program?", meta.outputs.size(), graph.outputs.size());
+  require<InvalidArgumentError>(meta.outputs.size() == graph.outputs.size(), "meta",
+                                "it has {} outputs, the program {}: is it of this "
+                                "program?",
+                                meta.outputs.size(), graph.outputs.size());
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
     if (!meta.outputs[k].feeds_input) continue;
     const InputMeta& input = meta.inputs[static_cast<size_t>(*meta.outputs[k].feeds_input)];
-    require<InvalidArgumentError>(output_shape(graph, k) == input.shape, "meta", "output {} cannot feed input {}: {} and {}",
-                                  meta.outputs[k].name, input.name, tensor::to_string(output_shape(graph, k)), tensor::to_string(input.shape));
+    require<InvalidArgumentError>(output_shape(graph, k) == input.shape, "meta",
+                                  "output {} cannot feed input {}: {} and {}", meta.outputs[k].name, input.name,
+                                  tensor::to_string(output_shape(graph, k)), tensor::to_string(input.shape));
   }
 }
 
@@ -92,11 +101,13 @@ std::string module_bytes(std::string bytes, std::string_view source, const Stabl
   return unpacked_to_module(hlo::unpack(std::move(bytes)), source, stablehlo);
 }
 
-Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta, const StableHloReader& stablehlo) {
+Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
+                     const StableHloReader& stablehlo) {
   Program program;
   bytes = hlo::unpack(std::move(bytes));
   program.hash = plan::program_hash(bytes);
-  program.module = passes::tuple_branches(hlo::inline_calls(passes::drop_markers(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)))));
+  program.module = passes::tuple_branches(
+      hlo::inline_calls(passes::drop_markers(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)))));
   program.graph = hlo::build_value_graph(program.module);
   if (meta) check_fits(*meta, program.module, program.graph);
   program.meta = meta ? *meta : guess_meta(program.module, program.graph);

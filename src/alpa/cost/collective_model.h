@@ -10,7 +10,8 @@
 namespace alpa::cost {
 
 /// Seconds of collectives on a logical mesh laid over a cluster (ring algorithms, alpha-beta).
-/// With n = devices of the group, b = bytes (the larger of operand and result on one device), a = latency, w = bandwidth:
+/// With n = devices of the group, b = bytes (the larger of operand and result on one device), a = latency, w =
+/// bandwidth:
 ///   all-reduce           2 (n-1) (a + b / (n w))
 ///   all-gather, reduce-scatter, all-to-all   (n-1) (a + b / (n w))
 ///   collective-permute   a + b / w

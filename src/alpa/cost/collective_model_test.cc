@@ -22,8 +22,9 @@ TEST(CollectiveModel, FormulasByHand) {
 TEST(CollectiveModel, AllReduceIsReduceScatterThenAllGather) {
   const CollectiveModel model(mesh::load_cluster("a100-dgx"), mesh::LogicalMesh({8}));
   for (const int64_t bytes : {1, 1000, 1 << 30}) {
-    EXPECT_DOUBLE_EQ(model.seconds(hlo::Opcode::kAllReduce, bytes, {0}),
-                     model.seconds(hlo::Opcode::kReduceScatter, bytes, {0}) + model.seconds(hlo::Opcode::kAllGather, bytes, {0}));
+    EXPECT_DOUBLE_EQ(
+        model.seconds(hlo::Opcode::kAllReduce, bytes, {0}),
+        model.seconds(hlo::Opcode::kReduceScatter, bytes, {0}) + model.seconds(hlo::Opcode::kAllGather, bytes, {0}));
   }
 }
 

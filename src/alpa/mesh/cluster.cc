@@ -1,12 +1,11 @@
 #include "alpa/mesh/cluster.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
@@ -17,7 +16,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Sources: the vendors' data sheets (dense FLOP/s, memory, NVLink or ICI a direction) and the networks of the named
-// instances: p3.16xlarge 25 Gbit/s a host; DGX A100 8 x 200 Gbit/s; DGX H100 8 x 400 Gbit/s; TPU v5e: a 2-D torus, 45 GB/s a link.
+// instances: p3.16xlarge 25 Gbit/s a host; DGX A100 8 x 200 Gbit/s; DGX H100 8 x 400 Gbit/s; TPU v5e: a 2-D torus, 45
+// GB/s a link.
 const std::vector<ClusterSpec>& library() {
   static const std::vector<ClusterSpec> clusters = {
       {.name = "p3.16xlarge",
@@ -35,8 +35,14 @@ const std::vector<ClusterSpec>& library() {
       {.name = "h100-dgx",
        .hosts = 1,
        .devices_per_host = 8,
-       .device = {{{"default", 67e12}, {"f16", 989e12}, {"bf16", 989e12}, {"f8e4m3fn", 1979e12}, {"f8e5m2", 1979e12}, {"f64", 34e12}},
-                  80.0 * (1 << 30), 3.35e12},
+       .device = {{{"default", 67e12},
+                   {"f16", 989e12},
+                   {"bf16", 989e12},
+                   {"f8e4m3fn", 1979e12},
+                   {"f8e5m2", 1979e12},
+                   {"f64", 34e12}},
+                  80.0 * (1 << 30),
+                  3.35e12},
        .intra_host = {5e-6, 370e9},
        .inter_host = {12e-6, 45e9}},
       {.name = "tpu-v5e",
@@ -50,21 +56,21 @@ const std::vector<ClusterSpec>& library() {
 }
 
 double positive(const Json& object, const char* key, std::string_view source) {
-  require<InvalidArgumentError>(object.contains(key) && object[key].is_number() && object[key].get<double>() > 0, "cluster",
-                                "{}: \"{}\" must be a number above zero", source, key);
+  require<InvalidArgumentError>(object.contains(key) && object[key].is_number() && object[key].get<double>() > 0,
+                                "cluster", "{}: \"{}\" must be a number above zero", source, key);
   return object[key].get<double>();
 }
 
 int64_t count(const Json& object, const char* key, std::string_view source) {
-  require<InvalidArgumentError>(object.contains(key) && object[key].is_number_integer() && object[key].get<int64_t>() > 0 &&
-                                    object[key].get<int64_t>() <= 1 << 20,
+  require<InvalidArgumentError>(object.contains(key) && object[key].is_number_integer() &&
+                                    object[key].get<int64_t>() > 0 && object[key].get<int64_t>() <= 1 << 20,
                                 "cluster", "{}: \"{}\" must be a whole number above zero", source, key);
   return object[key].get<int64_t>();
 }
 
 const Json& section(const Json& object, const char* key, std::string_view source) {
-  require<InvalidArgumentError>(object.contains(key) && object[key].is_object(), "cluster", "{}: section \"{}\" is missing",
-                                source, key);
+  require<InvalidArgumentError>(object.contains(key) && object[key].is_object(), "cluster",
+                                "{}: section \"{}\" is missing", source, key);
   return object[key];
 }
 
@@ -97,12 +103,14 @@ ClusterSpec local_cpu(int64_t num_devices) {
   const double cores = std::max(1u, std::thread::hardware_concurrency());
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   const auto devices = static_cast<double>(num_devices);
-  // 50 GFLOP/s and 10 GB/s a core are what XLA's CPU back end reaches on current server cores, within a factor of two; an
-  // exchange between virtual devices costs a rendezvous of threads (20 us) and copies through memory.
+  // 50 GFLOP/s and 10 GB/s a core are what XLA's CPU back end reaches on current server cores, within a factor of two;
+  // an exchange between virtual devices costs a rendezvous of threads (20 us) and copies through memory.
   return {.name = "local-cpu",
           .hosts = 1,
           .devices_per_host = num_devices,
-          .device = {{{"default", 50e9 * cores / devices}, {"f64", 25e9 * cores / devices}}, memory / devices, 10e9 * cores / devices},
+          .device = {{{"default", 50e9 * cores / devices}, {"f64", 25e9 * cores / devices}},
+                     memory / devices,
+                     10e9 * cores / devices},
           .intra_host = {20e-6, 5e9 * cores / devices},
           .inter_host = {20e-6, 5e9 * cores / devices}};
 }
@@ -112,7 +120,8 @@ ClusterSpec load_cluster(const std::string& name_or_file) {
   for (const ClusterSpec& cluster : library()) {
     if (cluster.name == name_or_file) return cluster;
   }
-  if (name_or_file.find_first_of("/.") != std::string::npos) return cluster_from_json(read_file(name_or_file), name_or_file);
+  if (name_or_file.find_first_of("/.") != std::string::npos)
+    return cluster_from_json(read_file(name_or_file), name_or_file);
   std::string names;
   for (const std::string& name : ready_clusters()) names += (names.empty() ? "" : ", ") + name;
   raise<InvalidArgumentError>("cluster", "no cluster \"{}\": the ready ones are {}; or give the path of a description",
@@ -139,11 +148,14 @@ std::string to_json(const ClusterSpec& cluster) {
 
 ClusterSpec cluster_from_json(std::string_view text, std::string_view source) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  require<InvalidArgumentError>(json.is_object(), "cluster", "{} is no JSON object; `alpa devices --cluster h100-dgx` prints "
-                                "one to copy and edit", source);
+  require<InvalidArgumentError>(json.is_object(), "cluster",
+                                "{} is no JSON object; `alpa devices --cluster h100-dgx` prints "
+                                "one to copy and edit",
+                                source);
   reject_unknown_keys(json, {"name", "hosts", "devices_per_host", "device", "intra_host", "inter_host"}, source);
   ClusterSpec cluster;
-  require<InvalidArgumentError>(json.contains("name") && json["name"].is_string(), "cluster", "{}: \"name\" is missing", source);
+  require<InvalidArgumentError>(json.contains("name") && json["name"].is_string(), "cluster", "{}: \"name\" is missing",
+                                source);
   cluster.name = json["name"].get<std::string>();
   cluster.hosts = count(json, "hosts", source);
   cluster.devices_per_host = count(json, "devices_per_host", source);
@@ -164,7 +176,8 @@ ClusterSpec cluster_from_json(std::string_view text, std::string_view source) {
 LinkSpec link_of(const ClusterSpec& cluster, const LogicalMesh& mesh, const std::vector<int>& axes) {
   for (const int axis : axes) {
     // Neighbours along the axis are `stride` apart; the farthest pair of a group spans this many devices.
-    if (mesh.stride(axis) * mesh.size(axis) > cluster.devices_per_host && mesh.size(axis) > 1) return cluster.inter_host;
+    if (mesh.stride(axis) * mesh.size(axis) > cluster.devices_per_host && mesh.size(axis) > 1)
+      return cluster.inter_host;
   }
   return cluster.intra_host;
 }

@@ -51,8 +51,8 @@ ClusterSpec local_cpu(int64_t num_devices);
 std::string to_json(const ClusterSpec& cluster);
 ClusterSpec cluster_from_json(std::string_view text, std::string_view source);
 
-/// The link that a collective over these axes of a mesh is bound by: a group that leaves a host uses the link between hosts.
-/// Row-major over devices, hosts outermost.
+/// The link that a collective over these axes of a mesh is bound by: a group that leaves a host uses the link between
+/// hosts. Row-major over devices, hosts outermost.
 LinkSpec link_of(const ClusterSpec& cluster, const LogicalMesh& mesh, const std::vector<int>& axes);
 
 }  // namespace alpa::mesh

@@ -1,10 +1,10 @@
 #include "alpa/mesh/logical_mesh.h"
 
-#include <charconv>
-#include <functional>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <charconv>
+#include <functional>
 
 #include "alpa/base/error.h"
 

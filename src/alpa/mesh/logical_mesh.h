@@ -40,8 +40,8 @@ class LogicalMesh {
   int64_t num_devices_ = 1;
 };
 
-/// All meshes of `num_devices` devices with 1 to `max_axes` axes, no axis of size 1 (but "1" itself); fewer axes first, then
-/// by size. Order of axes counts: 2x4 and 4x2 are two.
+/// All meshes of `num_devices` devices with 1 to `max_axes` axes, no axis of size 1 (but "1" itself); fewer axes first,
+/// then by size. Order of axes counts: 2x4 and 4x2 are two.
 std::vector<LogicalMesh> factorizations(int64_t num_devices, int max_axes = kMaxAxes);
 
 }  // namespace alpa::mesh

@@ -16,7 +16,8 @@ TEST(LogicalMesh, ParsesWhatItPrints) {
 }
 
 TEST(LogicalMesh, RejectsWhatIsNoMesh) {
-  for (const char* text : {"", "x", "2x", "x2", "0", "-1", "2x0", "2 x 4", "2x4x", "1x2x3x4", "99999999999999999999", "2y4", "1048577"}) {
+  for (const char* text :
+       {"", "x", "2x", "x2", "0", "-1", "2x0", "2 x 4", "2x4x", "1x2x3x4", "99999999999999999999", "2y4", "1048577"}) {
     EXPECT_THROW(LogicalMesh::parse(text), InvalidArgumentError) << text;
   }
 }
@@ -69,7 +70,8 @@ TEST(Cluster, GroupsThatLeaveAHostTakeTheLinkBetweenHosts) {
   EXPECT_EQ(link_of(cluster, mesh, {1}).bandwidth, cluster.intra_host.bandwidth);
   EXPECT_EQ(link_of(cluster, mesh, {0}).bandwidth, cluster.inter_host.bandwidth);
   EXPECT_EQ(link_of(cluster, mesh, {0, 1}).bandwidth, cluster.inter_host.bandwidth);
-  const LogicalMesh narrow({16, 4});  // the first axis steps over 4 devices: two of its neighbours share a host, the group does not
+  const LogicalMesh narrow(
+      {16, 4});  // the first axis steps over 4 devices: two of its neighbours share a host, the group does not
   EXPECT_EQ(link_of(cluster, narrow, {0}).bandwidth, cluster.inter_host.bandwidth);
 }
 

@@ -42,7 +42,8 @@ class Placements {
   const ShardingSpec& spec(ValueId value) const { return *specs_[static_cast<size_t>(value)]; }
 
   /// What an operation wants of its operands; `operands` are its arrays.
-  Specs operands(const Instruction& instruction, const std::vector<ValueId>& operands, const ShardingSpec& result) const {
+  Specs operands(const Instruction& instruction, const std::vector<ValueId>& operands,
+                 const ShardingSpec& result) const {
     const auto found = plan_.operands.find(instruction.name);
     Specs specs;
     for (size_t k = 0; k < operands.size(); ++k) {
@@ -68,15 +69,19 @@ class Placements {
 
   ShardingSpec planned(const std::string& name, size_t leaf, const tensor::Shape& shape) const {
     const auto found = plan_.ops.find(name);
-    require<InvalidArgumentError>(found != plan_.ops.end(), "annotate", "the plan says nothing of instruction {}: it is of another "
-                                  "program", name);
+    require<InvalidArgumentError>(found != plan_.ops.end(), "annotate",
+                                  "the plan says nothing of instruction {}: it is of another "
+                                  "program",
+                                  name);
     return checked(found->second, leaf, shape, name);
   }
 
-  const ShardingSpec& checked(const Specs& specs, size_t index, const tensor::Shape& shape, const std::string& name) const {
+  const ShardingSpec& checked(const Specs& specs, size_t index, const tensor::Shape& shape,
+                              const std::string& name) const {
     require<InvalidArgumentError>(index < specs.size() && specs[index].rank() == shape.rank() &&
                                       sharding::divides(specs[index], shape, plan_.mesh),
-                                  "annotate", "the plan's placement of instruction {} does not fit {}: it is of another program",
+                                  "annotate",
+                                  "the plan's placement of instruction {} does not fit {}: it is of another program",
                                   name, tensor::to_string(shape));
     return specs[index];
   }
@@ -122,7 +127,8 @@ class ComputationAnnotator {
     if (!shape.is_tuple()) return sharding::to_op_sharding(specs.at(0), context_.plan.mesh);
     OpSharding result;
     result.type = OpSharding::Type::kTuple;
-    for (const ShardingSpec& spec : specs) result.elements.push_back(sharding::to_op_sharding(spec, context_.plan.mesh));
+    for (const ShardingSpec& spec : specs)
+      result.elements.push_back(sharding::to_op_sharding(spec, context_.plan.mesh));
     return result;
   }
 
@@ -152,13 +158,16 @@ class ComputationAnnotator {
     define_elements(instruction, shape, values, leaf);
   }
 
-  void define_elements(InstructionId tuple, const tensor::Shape& shape, const std::vector<ValueId>& values, size_t& leaf) {
+  void define_elements(InstructionId tuple, const tensor::Shape& shape, const std::vector<ValueId>& values,
+                       size_t& leaf) {
     for (size_t k = 0; k < shape.elements.size(); ++k) {
       const tensor::Shape& element = shape.elements[k];
       const int count = hlo::leaf_count(element);
       Specs specs(static_cast<size_t>(count));
-      for (int j = 0; j < count; ++j) specs[static_cast<size_t>(j)] = context_.placements.spec(values[leaf + static_cast<size_t>(j)]);
-      Instruction get = hlo::make_instruction(Opcode::kGetTupleElement, fresh_name(new_[tuple].name, "element"), element, {tuple});
+      for (int j = 0; j < count; ++j)
+        specs[static_cast<size_t>(j)] = context_.placements.spec(values[leaf + static_cast<size_t>(j)]);
+      Instruction get =
+          hlo::make_instruction(Opcode::kGetTupleElement, fresh_name(new_[tuple].name, "element"), element, {tuple});
       hlo::set_tuple_index(get, static_cast<int64_t>(k));
       const InstructionId id = append(std::move(get), specs);
       if (element.is_tuple()) {
@@ -175,7 +184,8 @@ class ComputationAnnotator {
     switch (instruction.opcode) {
       case Opcode::kTuple:
       case Opcode::kGetTupleElement: return;
-      case Opcode::kParameter: return define(append(instruction, placed(leaves_of(at))), instruction.shape, leaves_of(at));
+      case Opcode::kParameter:
+        return define(append(instruction, placed(leaves_of(at))), instruction.shape, leaves_of(at));
       case Opcode::kWhile: return loop(at);
       case Opcode::kConditional: return conditional(at);
       case Opcode::kOptimizationBarrier: return barrier(at);
@@ -198,16 +208,18 @@ class ComputationAnnotator {
     for (const InstructionId operand : instruction.operands) {
       const auto count = static_cast<size_t>(hlo::leaf_count(old_[operand].shape));
       copy.operands.push_back(assemble(old_[operand].shape, leaves_of(operand),
-                                       Specs(wanted.begin() + static_cast<std::ptrdiff_t>(leaf), wanted.begin() + static_cast<std::ptrdiff_t>(leaf + count)),
+                                       Specs(wanted.begin() + static_cast<std::ptrdiff_t>(leaf),
+                                             wanted.begin() + static_cast<std::ptrdiff_t>(leaf + count)),
                                        instruction.name));
       leaf += count;
     }
-    if (partitioned_by_hand(instruction)) return define(by_hand(std::move(copy), wanted, specs.at(0)), instruction.shape, results);
+    if (partitioned_by_hand(instruction))
+      return define(by_hand(std::move(copy), wanted, specs.at(0)), instruction.shape, results);
     define(append(std::move(copy), specs), instruction.shape, results);
   }
 
-  // The partitioner gathers both sides of a grouped convolution, however they are divided. Each device computes its part
-  // of the groups and of the batch instead, between the partitioner's own borders of hand-made partitioning.
+  // The partitioner gathers both sides of a grouped convolution, however they are divided. Each device computes its
+  // part of the groups and of the batch instead, between the partitioner's own borders of hand-made partitioning.
   static bool partitioned_by_hand(const Instruction& instruction) {
     if (instruction.opcode != Opcode::kConvolution) return false;
     const hlo::ConvolutionDims dims = hlo::convolution_dims(instruction);
@@ -228,12 +240,14 @@ class ComputationAnnotator {
     const tensor::Shape whole = convolution.shape;
     for (size_t k = 0; k < convolution.operands.size(); ++k) {
       InstructionId& operand = convolution.operands[k];
-      operand = append_manual(hlo::make_custom_call("SPMDFullToShardShape", fresh_name(name, "shard"),
-                                                    sharding::local_shape(new_[operand].shape, wanted[k], mesh), {operand}));
+      operand =
+          append_manual(hlo::make_custom_call("SPMDFullToShardShape", fresh_name(name, "shard"),
+                                              sharding::local_shape(new_[operand].shape, wanted[k], mesh), {operand}));
     }
     const hlo::ConvolutionDims dims = hlo::convolution_dims(convolution);
     const int64_t parts = sharding::num_shards(wanted[1].dims[static_cast<size_t>(dims.kernel_output_feature)], mesh);
-    hlo::set_groups(convolution, dims.feature_groups > 1 ? dims.feature_groups / parts : 1, dims.batch_groups > 1 ? dims.batch_groups / parts : 1);
+    hlo::set_groups(convolution, dims.feature_groups > 1 ? dims.feature_groups / parts : 1,
+                    dims.batch_groups > 1 ? dims.batch_groups / parts : 1);
     convolution.shape = sharding::local_shape(whole, result, mesh);
     convolution.name = fresh_name(name, "local");
     const InstructionId local = append_manual(std::move(convolution));
@@ -244,7 +258,8 @@ class ComputationAnnotator {
     const Instruction& instruction = old_[at];
     const Specs specs = placed(leaves_of(at));
     const InstructionId init = instruction.operands.at(0);
-    Instruction copy = hlo::clone(instruction, instruction.name, {assemble(instruction.shape, leaves_of(init), specs, instruction.name)});
+    Instruction copy = hlo::clone(instruction, instruction.name,
+                                  {assemble(instruction.shape, leaves_of(init), specs, instruction.name)});
     define(append(std::move(copy), specs), instruction.shape, leaves_of(at));
   }
 
@@ -260,7 +275,8 @@ class ComputationAnnotator {
       } else {
         const Computation& branch = context_.module.computation(instruction.called.at(k - 1));
         const InstructionId parameter = hlo::parameters(branch).at(0);
-        for (const ValueId value : context_.graph.leaves[static_cast<size_t>(instruction.called[k - 1])][static_cast<size_t>(parameter)]) {
+        for (const ValueId value :
+             context_.graph.leaves[static_cast<size_t>(instruction.called[k - 1])][static_cast<size_t>(parameter)]) {
           specs.push_back(context_.placements.spec(value));
         }
       }
@@ -273,17 +289,20 @@ class ComputationAnnotator {
     const Instruction& instruction = old_[at];
     const Specs specs = placed(leaves_of(at));
     const InstructionId operand = instruction.operands.at(0);
-    Instruction copy = hlo::clone(instruction, instruction.name, {assemble(instruction.shape, leaves_of(operand), specs, instruction.name)});
+    Instruction copy = hlo::clone(instruction, instruction.name,
+                                  {assemble(instruction.shape, leaves_of(operand), specs, instruction.name)});
     define(append(std::move(copy), specs), instruction.shape, leaves_of(at));
   }
 
   // One instruction that holds these values in these placements: the array itself, or a tuple of the given form.
-  InstructionId assemble(const tensor::Shape& shape, const std::vector<ValueId>& values, const Specs& specs, const std::string& name) {
+  InstructionId assemble(const tensor::Shape& shape, const std::vector<ValueId>& values, const Specs& specs,
+                         const std::string& name) {
     size_t leaf = 0;
     return assemble(shape, values, specs, name, leaf);
   }
 
-  InstructionId assemble(const tensor::Shape& shape, const std::vector<ValueId>& values, const Specs& specs, const std::string& name, size_t& leaf) {
+  InstructionId assemble(const tensor::Shape& shape, const std::vector<ValueId>& values, const Specs& specs,
+                         const std::string& name, size_t& leaf) {
     if (!shape.is_tuple()) {
       const InstructionId id = use(values.at(leaf), specs.at(leaf));
       ++leaf;
@@ -291,8 +310,10 @@ class ComputationAnnotator {
     }
     const size_t first = leaf;
     std::vector<InstructionId> elements;
-    for (const tensor::Shape& element : shape.elements) elements.push_back(assemble(element, values, specs, name, leaf));
-    const Specs own(specs.begin() + static_cast<std::ptrdiff_t>(first), specs.begin() + static_cast<std::ptrdiff_t>(leaf));
+    for (const tensor::Shape& element : shape.elements)
+      elements.push_back(assemble(element, values, specs, name, leaf));
+    const Specs own(specs.begin() + static_cast<std::ptrdiff_t>(first),
+                    specs.begin() + static_cast<std::ptrdiff_t>(leaf));
     return append(hlo::make_instruction(Opcode::kTuple, fresh_name(name, "tuple"), shape, std::move(elements)), own);
   }
 
@@ -317,12 +338,16 @@ class ComputationAnnotator {
   }
 
   InstructionId generate(ValueId value, const ShardingSpec& spec) {
-    const hlo::Node& node = context_.graph.nodes[static_cast<size_t>(context_.graph.values[static_cast<size_t>(value)].producer)];
+    const hlo::Node& node =
+        context_.graph.nodes[static_cast<size_t>(context_.graph.values[static_cast<size_t>(value)].producer)];
     const Instruction& instruction = old_[node.instruction];
     std::vector<InstructionId> operands;
-    for (const ValueId operand : node.operands) operands.push_back(use(operand, ShardingSpec::replicated(shape_of(operand).rank())));
+    for (const ValueId operand : node.operands)
+      operands.push_back(use(operand, ShardingSpec::replicated(shape_of(operand).rank())));
     const bool first = generated_.insert(value).second;
-    return append(hlo::clone(instruction, first ? instruction.name : fresh_name(instruction.name, "again"), std::move(operands)), {spec});
+    return append(
+        hlo::clone(instruction, first ? instruction.name : fresh_name(instruction.name, "again"), std::move(operands)),
+        {spec});
   }
 
   const Context& context_;
@@ -336,7 +361,8 @@ class ComputationAnnotator {
 };
 
 // Placements that the roots of loop bodies and branches must end in, by computation; nothing for reducers and the like.
-std::vector<std::optional<Specs>> root_specs(const hlo::Module& module, const hlo::ValueGraph& graph, const Placements& placements) {
+std::vector<std::optional<Specs>> root_specs(const hlo::Module& module, const hlo::ValueGraph& graph,
+                                             const Placements& placements) {
   std::vector<std::optional<Specs>> result(module.computations.size());
   for (size_t id = 0; id < module.computations.size(); ++id) {
     const Computation& computation = module.computations[id];
@@ -346,7 +372,8 @@ std::vector<std::optional<Specs>> root_specs(const hlo::Module& module, const hl
       Specs specs;
       for (const ValueId value : graph.leaves[id][static_cast<size_t>(at)]) specs.push_back(placements.spec(value));
       for (const ComputationId callee : instruction.called) result[static_cast<size_t>(callee)] = specs;
-      if (instruction.opcode == Opcode::kWhile) result[static_cast<size_t>(instruction.called.at(1))] = Specs{ShardingSpec()};
+      if (instruction.opcode == Opcode::kWhile)
+        result[static_cast<size_t>(instruction.called.at(1))] = Specs{ShardingSpec()};
     }
   }
   return result;
@@ -354,12 +381,13 @@ std::vector<std::optional<Specs>> root_specs(const hlo::Module& module, const hl
 
 }  // namespace
 
-hlo::Module annotate(const hlo::Module& module, const hlo::ValueGraph& graph, const plan::Plan& plan, cost::ReshardModel& reshard) {
+hlo::Module annotate(const hlo::Module& module, const hlo::ValueGraph& graph, const plan::Plan& plan,
+                     cost::ReshardModel& reshard) {
   const Placements placements(module, graph, plan);
   const Context context{module, graph, plan, placements, reshard};
   auto roots = root_specs(module, graph, placements);
-  require<InvalidArgumentError>(plan.outputs.size() == graph.outputs.size(), "annotate", "the plan has {} outputs, the program {}",
-                                plan.outputs.size(), graph.outputs.size());
+  require<InvalidArgumentError>(plan.outputs.size() == graph.outputs.size(), "annotate",
+                                "the plan has {} outputs, the program {}", plan.outputs.size(), graph.outputs.size());
   Specs outputs;
   for (const plan::TensorPlan& output : plan.outputs) outputs.push_back(output.spec);
   roots[static_cast<size_t>(module.entry)] = outputs;

@@ -49,7 +49,8 @@ Computation rebuild(const Computation& computation, const Wrap& wrap) {
     bool unwrap = wrap.parameter && copy.opcode == Opcode::kParameter;
     if (copy.opcode == Opcode::kConditional) {
       for (size_t k = 1; k < copy.operands.size(); ++k) {
-        if (!result[copy.operands[k]].shape.is_tuple()) copy.operands[k] = tuple_of(copy.operands[k], name + ".argument." + std::to_string(k));
+        if (!result[copy.operands[k]].shape.is_tuple())
+          copy.operands[k] = tuple_of(copy.operands[k], name + ".argument." + std::to_string(k));
       }
       unwrap = !shape.is_tuple();
     }
@@ -73,7 +74,8 @@ hlo::Module tuple_branches(const hlo::Module& module) {
       any = true;
       for (size_t branch = 0; branch < instruction.called.size(); ++branch) {
         const InstructionId operand = instruction.operands.at(branch + 1);
-        wraps[static_cast<size_t>(instruction.called[branch])] = {!computation[operand].shape.is_tuple(), !instruction.shape.is_tuple()};
+        wraps[static_cast<size_t>(instruction.called[branch])] = {!computation[operand].shape.is_tuple(),
+                                                                  !instruction.shape.is_tuple()};
       }
     }
   }

@@ -1,9 +1,9 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <vector>
-
-#include <fmt/ranges.h>
 
 #include "alpa/base/error.h"
 #include "alpa/pjrt/plugin.h"

@@ -1,6 +1,7 @@
 #include "alpa/plan/plan.h"
 
 #include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
@@ -31,7 +32,8 @@ class Reader {
 
   template <typename... Args>
   void check(bool condition, fmt::format_string<Args...> text, Args&&... args) const {
-    if (!condition) raise<InvalidArgumentError>("plan", "{}: {}", source_, fmt::format(text, std::forward<Args>(args)...));
+    if (!condition)
+      raise<InvalidArgumentError>("plan", "{}: {}", source_, fmt::format(text, std::forward<Args>(args)...));
   }
 
   const Json& field(const Json& object, const char* key) const {
@@ -55,12 +57,13 @@ class Reader {
     std::vector<bool> used(static_cast<size_t>(mesh.num_axes()));
     for (const Json& dim : json) {
       sharding::Tile tile;
-      check(dim.is_null() || dim.is_array(), "the spec of {} has an entry that is neither null nor a list of axes", where);
+      check(dim.is_null() || dim.is_array(), "the spec of {} has an entry that is neither null nor a list of axes",
+            where);
       for (const Json& name : dim.is_null() ? Json::array() : dim) {
         int axis = -1;
         for (int k = 0; k < mesh.num_axes(); ++k) axis = name == mesh.axis(k).name ? k : axis;
-        check(axis >= 0 && !used[static_cast<size_t>(axis)], "the spec of {} names an axis that the mesh {} lacks, or one twice",
-              where, mesh.to_string());
+        check(axis >= 0 && !used[static_cast<size_t>(axis)],
+              "the spec of {} names an axis that the mesh {} lacks, or one twice", where, mesh.to_string());
         used[static_cast<size_t>(axis)] = true;
         tile.push_back(axis);
       }
@@ -88,8 +91,8 @@ class Reader {
     return result;
   }
 
-  std::map<std::string, std::vector<ShardingSpec>> specs(const Json& object, const char* key, const mesh::LogicalMesh& mesh,
-                                                         bool one_is_bare) const {
+  std::map<std::string, std::vector<ShardingSpec>> specs(const Json& object, const char* key,
+                                                         const mesh::LogicalMesh& mesh, bool one_is_bare) const {
     std::map<std::string, std::vector<ShardingSpec>> result;
     check(field(object, key).is_object(), "\"{}\" must be an object", key);
     for (const auto& [name, value] : object[key].items()) {
@@ -124,7 +127,9 @@ Json tensors_to_json(const std::vector<TensorPlan>& tensors, const mesh::Logical
 
 }  // namespace
 
-double Plan::gap() const { return objective_seconds <= 0 ? 0 : (objective_seconds - bound_seconds) / objective_seconds; }
+double Plan::gap() const {
+  return objective_seconds <= 0 ? 0 : (objective_seconds - bound_seconds) / objective_seconds;
+}
 
 std::string to_json(const Plan& plan) {
   std::vector<int64_t> sizes;
@@ -143,7 +148,8 @@ std::string to_json(const Plan& plan) {
   json["planning_seconds"] = plan.planning_seconds;
   json["predicted_memory_per_device_bytes"] = plan.predicted_memory_per_device_bytes;
   json["collectives"] = Json::object();
-  for (const auto& [kind, total] : plan.collectives) json["collectives"][kind] = {{"count", total.count}, {"bytes", total.bytes}};
+  for (const auto& [kind, total] : plan.collectives)
+    json["collectives"][kind] = {{"count", total.count}, {"bytes", total.bytes}};
   json["inputs"] = tensors_to_json(plan.inputs, plan.mesh);
   json["outputs"] = tensors_to_json(plan.outputs, plan.mesh);
   json["ops"] = Json::object();

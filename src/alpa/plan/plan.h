@@ -43,7 +43,8 @@ struct Plan {
   std::map<std::string, CollectiveCount> collectives;  ///< Predicted, by opcode.
   std::vector<TensorPlan> inputs;
   std::vector<TensorPlan> outputs;
-  /// Placement of each array that an instruction makes, tuples flattened. Names are those of the program with calls inlined.
+  /// Placement of each array that an instruction makes, tuples flattened. Names are those of the program with calls
+  /// inlined.
   std::map<std::string, std::vector<sharding::ShardingSpec>> ops;
   /// Placement that an instruction wants of its operands, where one of them has another.
   std::map<std::string, std::vector<sharding::ShardingSpec>> operands;

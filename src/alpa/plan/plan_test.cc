@@ -18,11 +18,13 @@ Plan example() {
   plan.collectives["all-reduce"] = {3, 4096};
   const tensor::Shape shape(tensor::DType::kF32, {8, 16});
   plan.inputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)}};
-  plan.outputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)}, {"loss", tensor::Shape(tensor::DType::kF32, {}), {}}};
+  plan.outputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)},
+                  {"loss", tensor::Shape(tensor::DType::kF32, {}), {}}};
   plan.ops["dot.1"] = {sharding::parse_spec("(x,y)", plan.mesh, 2)};
   plan.ops["while.2"] = {sharding::parse_spec("()", plan.mesh, 0), sharding::parse_spec("(y)", plan.mesh, 1)};
   plan.ops["empty.3"] = {};
-  plan.operands["dot.1"] = {sharding::parse_spec("(x,None)", plan.mesh, 2), sharding::parse_spec("(None,y)", plan.mesh, 2)};
+  plan.operands["dot.1"] = {sharding::parse_spec("(x,None)", plan.mesh, 2),
+                            sharding::parse_spec("(None,y)", plan.mesh, 2)};
   return plan;
 }
 
@@ -43,7 +45,8 @@ TEST(Plan, GapIsRelativeToTheObjective) {
 
 TEST(Plan, EveryCutIsATypedError) {
   const std::string text = to_json(example());
-  for (size_t size = 0; size + 2 < text.size(); ++size) EXPECT_THROW(plan_from_json(text.substr(0, size), "plan.json"), InvalidArgumentError);
+  for (size_t size = 0; size + 2 < text.size(); ++size)
+    EXPECT_THROW(plan_from_json(text.substr(0, size), "plan.json"), InvalidArgumentError);
 }
 
 TEST(Plan, RejectsUnknownAxesAndVersions) {

@@ -4,17 +4,24 @@
 
 namespace alpa::runtime {
 
-MeshExecutable::MeshExecutable(pjrt::Executable executable, const plan::Plan& plan, std::vector<std::optional<int>> feeds)
-    : executable_(std::move(executable)), inputs_(plan.inputs), outputs_(plan.outputs), mesh_(plan.mesh), feeds_(std::move(feeds)) {
+MeshExecutable::MeshExecutable(pjrt::Executable executable, const plan::Plan& plan,
+                               std::vector<std::optional<int>> feeds)
+    : executable_(std::move(executable)),
+      inputs_(plan.inputs),
+      outputs_(plan.outputs),
+      mesh_(plan.mesh),
+      feeds_(std::move(feeds)) {
   ALPA_CHECK(feeds_.size() == outputs_.size());
 }
 
 void MeshExecutable::set_inputs(const std::vector<tensor::Literal>& inputs) {
-  require<InvalidArgumentError>(inputs.size() == inputs_.size(), "run", "{} inputs given, the program takes {}", inputs.size(), inputs_.size());
+  require<InvalidArgumentError>(inputs.size() == inputs_.size(), "run", "{} inputs given, the program takes {}",
+                                inputs.size(), inputs_.size());
   placed_.clear();
   for (size_t k = 0; k < inputs.size(); ++k) {
-    require<InvalidArgumentError>(inputs[k].shape() == inputs_[k].shape, "run", "input {} is {}, the program takes {}", inputs_[k].name,
-                                  tensor::to_string(inputs[k].shape()), tensor::to_string(inputs_[k].shape));
+    require<InvalidArgumentError>(inputs[k].shape() == inputs_[k].shape, "run", "input {} is {}, the program takes {}",
+                                  inputs_[k].name, tensor::to_string(inputs[k].shape()),
+                                  tensor::to_string(inputs_[k].shape));
     placed_.push_back(DistributedArray::place(executable_.client(), inputs[k], inputs_[k].spec, mesh_));
   }
   arguments_.assign(static_cast<size_t>(mesh_.num_devices()), {});

@@ -9,15 +9,15 @@
 
 namespace alpa::runtime {
 
-/// A compiled training step on the devices of one mesh, and its state between steps: outputs that feed inputs stay where they
-/// are. The step loop takes no decisions and allocates nothing here.
+/// A compiled training step on the devices of one mesh, and its state between steps: outputs that feed inputs stay
+/// where they are. The step loop takes no decisions and allocates nothing here.
 class MeshExecutable {
  public:
   /// `feeds[output]`: the input that takes it in the next step.
   MeshExecutable(pjrt::Executable executable, const plan::Plan& plan, std::vector<std::optional<int>> feeds);
 
-  /// Places the inputs of the first step, by number. Errors: InvalidArgumentError that names an input whose shape or element
-  /// type is not the program's.
+  /// Places the inputs of the first step, by number. Errors: InvalidArgumentError that names an input whose shape or
+  /// element type is not the program's.
   void set_inputs(const std::vector<tensor::Literal>& inputs);
 
   /// Enqueues one step. Errors: as pjrt::Executable::execute.

@@ -1,11 +1,11 @@
 #include "alpa/sharding/op_sharding.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "alpa/base/error.h"
 #include "alpa/sharding/spec.h"
@@ -16,8 +16,8 @@ namespace {
 int64_t product(const std::vector<int64_t>& values) {
   int64_t result = 1;
   for (const int64_t value : values) {
-    require<InvalidArgumentError>(value > 0 && !__builtin_mul_overflow(result, value, &result) && result <= 1 << 20, "sharding",
-                                  "a tile assignment has the dims [{}]", fmt::join(values, ","));
+    require<InvalidArgumentError>(value > 0 && !__builtin_mul_overflow(result, value, &result) && result <= 1 << 20,
+                                  "sharding", "a tile assignment has the dims [{}]", fmt::join(values, ","));
   }
   return result;
 }
@@ -52,7 +52,8 @@ std::vector<int64_t> tile_devices(const OpSharding& sharding) {
   const int64_t tiles = product(sharding.tile_dims);
   if (!sharding.devices.empty()) {
     require<InvalidArgumentError>(static_cast<int64_t>(sharding.devices.size()) == tiles, "sharding",
-                                  "{} devices for the tiles [{}]", sharding.devices.size(), fmt::join(sharding.tile_dims, ","));
+                                  "{} devices for the tiles [{}]", sharding.devices.size(),
+                                  fmt::join(sharding.tile_dims, ","));
     return sharding.devices;
   }
   std::vector<int> sorted = sharding.iota_perm;
@@ -113,7 +114,8 @@ ShardingSpec from_op_sharding(const OpSharding& sharding, int rank, const mesh::
     if (found) return;
     if (dim == rank) {
       const OpSharding candidate = to_op_sharding(spec, mesh);
-      if (candidate.type == OpSharding::Type::kReplicated ? tiles == 1 : canonical(tile_devices(candidate), tiles) == wanted) {
+      if (candidate.type == OpSharding::Type::kReplicated ? tiles == 1
+                                                          : canonical(tile_devices(candidate), tiles) == wanted) {
         found = spec;
       }
       return;

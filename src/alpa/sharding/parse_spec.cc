@@ -64,7 +64,8 @@ class Parser {
   }
 
   [[noreturn]] void fail(const std::string& reason) const {
-    raise<InvalidArgumentError>("sharding", "\"{}\": {}; write one entry a dim, like (None,x) or ((x+y),None)", text_, reason);
+    raise<InvalidArgumentError>("sharding", "\"{}\": {}; write one entry a dim, like (None,x) or ((x+y),None)", text_,
+                                reason);
   }
 
   std::string_view text_;
@@ -77,8 +78,8 @@ class Parser {
 
 ShardingSpec parse_spec(std::string_view text, const mesh::LogicalMesh& mesh, int rank) {
   ShardingSpec spec = Parser(text, mesh).run();
-  require<InvalidArgumentError>(rank < 0 || spec.rank() == rank, "sharding", "\"{}\" has {} dims for an array of {}", text,
-                                spec.rank(), rank);
+  require<InvalidArgumentError>(rank < 0 || spec.rank() == rank, "sharding", "\"{}\" has {} dims for an array of {}",
+                                text, spec.rank(), rank);
   return spec;
 }
 

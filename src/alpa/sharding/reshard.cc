@@ -113,17 +113,20 @@ std::string_view name(Kind kind) {
 int64_t step_bytes(const tensor::Shape& shape, const ShardingSpec& before, const ReshardStep& step,
                    const mesh::LogicalMesh& mesh) {
   if (step.kind == Kind::kSlice) return 0;
-  return std::max(tensor::byte_size(local_shape(shape, before, mesh)), tensor::byte_size(local_shape(shape, step.result, mesh)));
+  return std::max(tensor::byte_size(local_shape(shape, before, mesh)),
+                  tensor::byte_size(local_shape(shape, step.result, mesh)));
 }
 
-std::vector<ReshardStep> next_steps(const tensor::Shape& shape, const ShardingSpec& from, const mesh::LogicalMesh& mesh) {
+std::vector<ReshardStep> next_steps(const tensor::Shape& shape, const ShardingSpec& from,
+                                    const mesh::LogicalMesh& mesh) {
   return StepList(shape, from, mesh).run();
 }
 
 ReshardGraph::ReshardGraph(const tensor::Shape& shape, const mesh::LogicalMesh& mesh, const StepCost& cost) {
   std::vector<ShardingSpec> specs{ShardingSpec::replicated(shape.rank())};
   index_[specs[0]] = 0;
-  for (size_t at = 0; at < specs.size(); ++at) {  // every spec is reached from the replicated one by slices and permutes
+  for (size_t at = 0; at < specs.size();
+       ++at) {  // every spec is reached from the replicated one by slices and permutes
     edges_.emplace_back();
     const ShardingSpec from = specs[at];
     for (ReshardStep& step : next_steps(shape, from, mesh)) {
@@ -158,7 +161,8 @@ const ReshardGraph::Ways& ReshardGraph::ways_from(int from) {
   while (!queue.empty()) {
     const auto [seconds, count, at] = queue.top();
     queue.pop();
-    if (std::pair(seconds, count) > std::pair(ways.seconds[static_cast<size_t>(at)], steps[static_cast<size_t>(at)])) continue;
+    if (std::pair(seconds, count) > std::pair(ways.seconds[static_cast<size_t>(at)], steps[static_cast<size_t>(at)]))
+      continue;
     for (size_t k = 0; k < edges_[static_cast<size_t>(at)].size(); ++k) {
       const Edge& edge = edges_[static_cast<size_t>(at)][k];
       const auto to = static_cast<size_t>(edge.to);

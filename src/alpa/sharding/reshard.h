@@ -35,7 +35,8 @@ int64_t step_bytes(const tensor::Shape& shape, const ShardingSpec& before, const
 using StepCost = std::function<double(ReshardStep::Kind kind, int64_t bytes, const std::vector<int>& axes)>;
 
 /// All steps that lead from one spec to another in one instruction, in a fixed order; nothing is ever padded.
-std::vector<ReshardStep> next_steps(const tensor::Shape& shape, const ShardingSpec& from, const mesh::LogicalMesh& mesh);
+std::vector<ReshardStep> next_steps(const tensor::Shape& shape, const ShardingSpec& from,
+                                    const mesh::LogicalMesh& mesh);
 
 /// Every spec of a shape that pads nothing, and the steps between them: cheapest ways by Dijkstra's search, remembered.
 /// Ties: fewer steps, then the order of `next_steps`.

@@ -1,9 +1,9 @@
 #include "alpa/sharding/spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
-
-#include <fmt/format.h>
 
 #include "alpa/base/error.h"
 

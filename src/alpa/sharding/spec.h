@@ -25,7 +25,10 @@ class Tile {
   int operator[](int index) const { return axes_[static_cast<size_t>(index)]; }
   int back() const { return axes_[static_cast<size_t>(count_ - 1)]; }
   void push_back(int axis);
-  void pop_back() { --count_; axes_[static_cast<size_t>(count_)] = 0; }
+  void pop_back() {
+    --count_;
+    axes_[static_cast<size_t>(count_)] = 0;
+  }
   bool contains(int axis) const;
   std::vector<int> axes() const { return {axes_.begin(), axes_.begin() + count_}; }
 

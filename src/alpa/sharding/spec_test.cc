@@ -14,7 +14,8 @@ using mesh::LogicalMesh;
 using tensor::DType;
 using tensor::Shape;
 
-const std::vector<LogicalMesh> kMeshes = {LogicalMesh({8}), LogicalMesh({2, 4}), LogicalMesh({4, 2}), LogicalMesh({2, 2, 2}), LogicalMesh({1, 8})};
+const std::vector<LogicalMesh> kMeshes = {LogicalMesh({8}), LogicalMesh({2, 4}), LogicalMesh({4, 2}),
+                                          LogicalMesh({2, 2, 2}), LogicalMesh({1, 8})};
 
 TEST(ShardingSpec, ParsesWhatItPrints) {
   for (const LogicalMesh& mesh : kMeshes) {
@@ -31,7 +32,8 @@ TEST(ShardingSpec, ParsesWhatItPrints) {
 
 TEST(ShardingSpec, RejectsWhatIsNoSpec) {
   const LogicalMesh mesh({2, 4});
-  for (const char* text : {"z", "(x,x)", "(x+x)", "(x", "x)", "(,)", "w,None", "(None,y,None)", "((x,y))", "+", "(x+)"}) {
+  for (const char* text :
+       {"z", "(x,x)", "(x+x)", "(x", "x)", "(,)", "w,None", "(None,y,None)", "((x,y))", "+", "(x+)"}) {
     EXPECT_THROW(parse_spec(text, mesh, 2), InvalidArgumentError) << text;
   }
 }
@@ -105,7 +107,8 @@ TEST(Reshard, StepsLeadWhereTheySay) {
         double sum = 0;
         for (const ReshardStep& step : steps) {
           const auto allowed = next_steps(shape, at, mesh);
-          EXPECT_TRUE(std::any_of(allowed.begin(), allowed.end(), [&](const ReshardStep& one) { return one.result == step.result; }));
+          EXPECT_TRUE(std::any_of(allowed.begin(), allowed.end(),
+                                  [&](const ReshardStep& one) { return one.result == step.result; }));
           sum += step.kind == ReshardStep::Kind::kSlice ? 0 : static_cast<double>(step_bytes(shape, at, step, mesh));
           at = step.result;
         }
@@ -123,9 +126,10 @@ TEST(Reshard, CheapestWaysOfTheKnownBadPairs) {
   const Shape shape(DType::kF32, {64, 64});
   ReshardGraph graph(shape, mesh, by_bytes);
   const auto bytes = [&](const char* from, const char* to) {
-    return graph.seconds_from(graph.index(parse_spec(from, mesh, 2)))[static_cast<size_t>(graph.index(parse_spec(to, mesh, 2)))];
+    return graph.seconds_from(
+        graph.index(parse_spec(from, mesh, 2)))[static_cast<size_t>(graph.index(parse_spec(to, mesh, 2)))];
   };
-  EXPECT_EQ(bytes("(None,x)", "(y,None)"), 4096);         // slice to (y,x), gather over x
+  EXPECT_EQ(bytes("(None,x)", "(y,None)"), 4096);                    // slice to (y,x), gather over x
   EXPECT_EQ(bytes("(None,(x+y))", "(x,None)"), 2048 + 2048 + 8192);  // permute to (y+x), all-to-all of x, gather of y
   EXPECT_EQ(bytes("(x,None)", "(None,None)"), 16384);
   EXPECT_EQ(bytes("(None,None)", "(x,y)"), 0);
@@ -139,7 +143,9 @@ TEST(Reshard, TriangleInequalityHolds) {
   for (const auto& a : specs) {
     for (const auto& b : specs) {
       for (const auto& c : specs) {
-        const auto at = [&](const ShardingSpec& from, const ShardingSpec& to) { return graph.seconds_from(graph.index(from))[static_cast<size_t>(graph.index(to))]; };
+        const auto at = [&](const ShardingSpec& from, const ShardingSpec& to) {
+          return graph.seconds_from(graph.index(from))[static_cast<size_t>(graph.index(to))];
+        };
         EXPECT_LE(at(a, c), at(a, b) + at(b, c));
       }
     }

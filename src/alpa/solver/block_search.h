@@ -44,8 +44,8 @@ class BlockSearch {
   const Mrf& mrf_;
   std::mt19937_64 random_;
   const std::vector<std::vector<int64_t>>* reduced_ = nullptr;
-  std::vector<int32_t> index_in_block_;            ///< -1 outside.
-  std::vector<std::vector<int32_t>> allowed_;      ///< Of the block's nodes, by their index in it.
+  std::vector<int32_t> index_in_block_;        ///< -1 outside.
+  std::vector<std::vector<int32_t>> allowed_;  ///< Of the block's nodes, by their index in it.
 };
 
 /// Improves `labels` in place by `blocks` random blocks, accepting what does not cost more. Returns its cost.

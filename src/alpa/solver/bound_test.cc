@@ -105,7 +105,8 @@ TEST(DualBound, IsExactOnTrees) {
     for (int32_t i = 1; i < 8; ++i) {
       const auto parent = static_cast<int32_t>(random() % uint64_t(i));
       CostTable table{static_cast<int32_t>(problem.nodes[parent].costs.size()),
-                      static_cast<int32_t>(problem.nodes[i].costs.size()), {}};
+                      static_cast<int32_t>(problem.nodes[i].costs.size()),
+                      {}};
       for (int k = 0; k < table.rows * table.cols; ++k) table.costs.push_back(int64_t(random() % 40));
       problem.edges.push_back({parent, i, static_cast<int32_t>(problem.tables.size())});
       problem.tables.push_back(std::move(table));

@@ -37,9 +37,9 @@ inline Truth try_all(const Problem& problem) {
 
 struct Shape {
   int nodes = 6;
-  int strategies = 3;          ///< At most.
-  double density = 0.4;        ///< Of edges; doubled draws make parallel ones.
-  double forbidden = 0.2;      ///< Share of table entries.
+  int strategies = 3;      ///< At most.
+  double density = 0.4;    ///< Of edges; doubled draws make parallel ones.
+  double forbidden = 0.2;  ///< Share of table entries.
   int64_t most_cost = 50;
   std::optional<double> tightness;  ///< Limit as a share of the way from 0 to the largest peak.
 };
@@ -59,8 +59,8 @@ inline Problem random_problem(const Shape& shape, uint64_t seed) {
       node.costs.push_back(below(shape.most_cost));
       node.usages.push_back(below(20));
     }
-    heaviest.push_back(static_cast<int32_t>(std::max_element(node.usages.begin(), node.usages.end()) -
-                                            node.usages.begin()));
+    heaviest.push_back(
+        static_cast<int32_t>(std::max_element(node.usages.begin(), node.usages.end()) - node.usages.begin()));
     problem.nodes.push_back(std::move(node));
   }
   for (int a = 0; a < shape.nodes; ++a) {

@@ -7,9 +7,9 @@
 namespace alpa::solver {
 namespace {
 
-constexpr double kClip = 0.3;          // Of the limit: the largest excess that counts.
-constexpr int kPatience = 20;          // Steps without enough gain before the level comes nearer.
-constexpr double kEnough = 0.1;        // Gain that is enough, as a share of the level's distance.
+constexpr double kClip = 0.3;    // Of the limit: the largest excess that counts.
+constexpr int kPatience = 20;    // Steps without enough gain before the level comes nearer.
+constexpr double kEnough = 0.1;  // Gain that is enough, as a share of the level's distance.
 
 /// Message passing sweeps a step, and momentum; no single setting works everywhere, so they take turns.
 struct Setting {
@@ -21,8 +21,15 @@ constexpr Setting kSettings[] = {{5, 0}, {2, 0.6}, {5, 0.5}, {10, 0}, {3, 0.8}};
 }  // namespace
 
 CappedDual::CappedDual(const Mrf& mrf, const MemoryRows& rows, int64_t limit)
-    : mrf_(mrf), rows_(rows), limit_(limit), dual_(mrf), fixed_prices_(mrf, rows, limit), price_(rows.size(), 0),
-      best_price_(price_), direction_(rows.size(), 0), forced_(mrf.size()) {
+    : mrf_(mrf),
+      rows_(rows),
+      limit_(limit),
+      dual_(mrf),
+      fixed_prices_(mrf, rows, limit),
+      price_(rows.size(), 0),
+      best_price_(price_),
+      direction_(rows.size(), 0),
+      forced_(mrf.size()) {
   for (int32_t i = 0; i < mrf.size(); ++i) forced_[i].assign(mrf.domain(i), -(Cost(1) << 120));
 }
 

@@ -60,7 +60,7 @@ class CappedDual {
   std::vector<std::vector<int64_t>> best_potentials_;
   std::vector<int32_t> best_labels_;
   std::vector<std::vector<Cost>> forced_;
-  Cost best_ = 0;       ///< Scaled.
+  Cost best_ = 0;  ///< Scaled.
   bool known_ = false;
 };
 

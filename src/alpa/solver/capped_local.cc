@@ -14,8 +14,14 @@ const EliminationBudget kBlockBudget{20'000, 1'500'000};
 }  // namespace
 
 CappedLocal::CappedLocal(const Mrf& mrf, const MemoryRows& rows, int64_t limit, uint64_t seed)
-    : mrf_(mrf), rows_(rows), limit_(limit), search_(mrf, seed), prices_(mrf, rows, limit), price_(rows.size(), 0),
-      unaries_(mrf.unary), in_block_(mrf.size(), 0) {}
+    : mrf_(mrf),
+      rows_(rows),
+      limit_(limit),
+      search_(mrf, seed),
+      prices_(mrf, rows, limit),
+      price_(rows.size(), 0),
+      unaries_(mrf.unary),
+      in_block_(mrf.size(), 0) {}
 
 void CappedLocal::set_guide(const std::vector<std::vector<int64_t>>* reduced, const std::vector<double>& price) {
   search_.set_guide(reduced);

@@ -23,7 +23,7 @@ constexpr double kDualWork = 6e8;
 constexpr double kShares[] = {0.1, 0.1, 0.2, 0.6};  // Of the budgets of a round, turn by turn.
 constexpr int kPolish = 60;                         // Sweeps at the best prices.
 constexpr double kDescents = 30;                    // Price changes of the search.
-constexpr double kGain = 0.05;  // Share of the gap that a turn must close for another one.
+constexpr double kGain = 0.05;                      // Share of the gap that a turn must close for another one.
 constexpr int64_t kBucketEntries[] = {1'000, 10'000, 100'000};
 constexpr double kBucketGain = 0.2;  // Share of the gap that a bucket size must close for a larger one to be tried.
 

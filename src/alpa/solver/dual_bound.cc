@@ -1,8 +1,8 @@
 #include "alpa/solver/dual_bound.h"
 
 #include <algorithm>
-#include <map>
 #include <limits>
+#include <map>
 
 #include "alpa/solver/min_plus.h"
 

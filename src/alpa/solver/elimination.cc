@@ -16,8 +16,11 @@ namespace {
 class Planner {
  public:
   Planner(const PairwiseProblem& problem, const EliminationBudget& budget)
-      : budget_(budget), log_domain_(problem.unary.size()), neighbours_(problem.unary.size()),
-        version_(problem.unary.size(), 0), gone_(problem.unary.size(), 0) {
+      : budget_(budget),
+        log_domain_(problem.unary.size()),
+        neighbours_(problem.unary.size()),
+        version_(problem.unary.size(), 0),
+        gone_(problem.unary.size(), 0) {
     for (size_t i = 0; i < log_domain_.size(); ++i) log_domain_[i] = std::log2(double(problem.unary[i].size()));
     for (const auto& pair : problem.pairs) {
       neighbours_[pair.a].push_back(pair.b);
@@ -115,8 +118,12 @@ struct Factor {
 class Runner {
  public:
   Runner(const PairwiseProblem& problem, const EliminationPlan& plan)
-      : problem_(problem), plan_(plan), position_(problem.unary.size()), buckets_(problem.unary.size()),
-        best_(problem.unary.size()), scopes_(plan.scopes) {
+      : problem_(problem),
+        plan_(plan),
+        position_(problem.unary.size()),
+        buckets_(problem.unary.size()),
+        best_(problem.unary.size()),
+        scopes_(plan.scopes) {
     for (size_t k = 0; k < plan.order.size(); ++k) position_[plan.order[k]] = static_cast<int32_t>(k);
     for (auto& scope : scopes_) {
       std::sort(scope.begin(), scope.end(), [&](int32_t u, int32_t v) { return position_[u] < position_[v]; });

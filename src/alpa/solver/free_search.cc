@@ -114,8 +114,8 @@ class FreeSearch {
       stalled = k > 0 && double(gain) < 1e-5 * std::abs(double(bound)) ? stalled + 1 : 0;
       if (k == 0 || bound > best) best = bound;
       const MrfCost decoded = cost_of(mrf, dual.decoded());
-      const bool better = decoded.forbidden < cost.forbidden ||
-                          (decoded.forbidden == cost.forbidden && decoded.cost < cost.cost);
+      const bool better =
+          decoded.forbidden < cost.forbidden || (decoded.forbidden == cost.forbidden && decoded.cost < cost.cost);
       if (labels.empty() || better) {
         labels = dual.decoded();
         cost = decoded;

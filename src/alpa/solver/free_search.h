@@ -6,9 +6,9 @@ namespace alpa::solver {
 
 /// What the search without the usage limit found.
 struct FreeResult {
-  Incumbent incumbent;      ///< Best allowed choice, whatever its usage.
-  Cost bound = 0;           ///< No allowed choice costs less.
-  bool no_choice = false;   ///< Proved: every choice is forbidden.
+  Incumbent incumbent;     ///< Best allowed choice, whatever its usage.
+  Cost bound = 0;          ///< No allowed choice costs less.
+  bool no_choice = false;  ///< Proved: every choice is forbidden.
 };
 
 /// Minimises the cost regardless of the usage limit; choices that fit become the run's best too.

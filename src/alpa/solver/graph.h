@@ -25,8 +25,8 @@ class Graph {
     int32_t degree = 0;          ///< Living links.
     int32_t original_size = 0;   ///< Strategies of the original node.
     bool alive = true;
-    bool uses_memory = false;    ///< Its strategy may change the usage at some time step.
-    bool dirty = true;           ///< Costs or links changed since the last `take_dirty`.
+    bool uses_memory = false;  ///< Its strategy may change the usage at some time step.
+    bool dirty = true;         ///< Costs or links changed since the last `take_dirty`.
   };
   struct Link {
     int32_t a = 0;  ///< Rows of the table.

@@ -36,9 +36,7 @@ void feed(std::string_view& rest, z_stream& state) {
 
 }  // namespace
 
-bool is_gzip(std::string_view bytes) {
-  return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
-}
+bool is_gzip(std::string_view bytes) { return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b'; }
 
 std::string gzip_decompress(std::string_view bytes, const std::string& place) {
   Stream stream(inflateEnd);

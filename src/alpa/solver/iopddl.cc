@@ -2,12 +2,11 @@
 
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"

@@ -137,8 +137,8 @@ class LeastCapSearch {
       for (const Mrf::Edge& edge : mrf.edges) {
         if (!is_infinite(edge.table->at(labels[edge.a], labels[edge.b]))) continue;
         clean = false;
-        const auto block = blocks.solve(blocks.region_around(edge.a, 30 << attempt), labels, unaries, 0,
-                                        {100'000, 10'000'000});
+        const auto block =
+            blocks.solve(blocks.region_around(edge.a, 30 << attempt), labels, unaries, 0, {100'000, 10'000'000});
         for (size_t i = 0; i < block.nodes.size(); ++i) labels[block.nodes[i]] = block.labels[i];
       }
       if (clean) return;

@@ -8,11 +8,11 @@
 namespace alpa::solver {
 
 struct LeastCap {
-  bool known = false;            ///< An allowed choice was found.
-  bool no_choice = false;        ///< Proved: every choice is forbidden.
-  std::vector<int32_t> choice;   ///< Of least peak among those found.
-  int64_t peak = 0;              ///< Of `choice`, in bytes.
-  int64_t bound = 0;             ///< No allowed choice has a smaller peak, in bytes.
+  bool known = false;           ///< An allowed choice was found.
+  bool no_choice = false;       ///< Proved: every choice is forbidden.
+  std::vector<int32_t> choice;  ///< Of least peak among those found.
+  int64_t peak = 0;             ///< Of `choice`, in bytes.
+  int64_t bound = 0;            ///< No allowed choice has a smaller peak, in bytes.
 };
 
 /// Minimises the peak usage, whatever the cost.

@@ -11,9 +11,9 @@ namespace {
 
 /// How an original node follows the vertex that decides it.
 struct Follow {
-  int32_t root = -1;          ///< Vertex that remains; -1: its usage does not depend on what remains.
-  int32_t fixed = 0;          ///< Its strategy where root is -1.
-  std::vector<int32_t> map;   ///< By the root's original strategy; empty: the root itself.
+  int32_t root = -1;         ///< Vertex that remains; -1: its usage does not depend on what remains.
+  int32_t fixed = 0;         ///< Its strategy where root is -1.
+  std::vector<int32_t> map;  ///< By the root's original strategy; empty: the root itself.
 };
 
 std::vector<Follow> follow_records(const Graph& graph) {

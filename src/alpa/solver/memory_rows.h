@@ -15,14 +15,14 @@ namespace alpa::solver {
 /// counted from its own minimum. Nodes folded into another are spans of that one.
 struct MemoryRows {
   struct Span {
-    int32_t first = 0;            ///< Rows [first, last).
+    int32_t first = 0;  ///< Rows [first, last).
     int32_t last = 0;
-    std::vector<int64_t> usage;   ///< One a strategy of the node, in bytes; the smallest is 0.
+    std::vector<int64_t> usage;  ///< One a strategy of the node, in bytes; the smallest is 0.
   };
   std::vector<int64_t> time;
-  std::vector<int64_t> base;      ///< Bytes.
+  std::vector<int64_t> base;             ///< Bytes.
   std::vector<std::vector<Span>> spans;  ///< One list a node of the field.
-  int64_t least_peak = 0;         ///< The largest base at any time, kept as a row or not: no choice uses less.
+  int64_t least_peak = 0;                ///< The largest base at any time, kept as a row or not: no choice uses less.
 
   int32_t size() const { return static_cast<int32_t>(base.size()); }
 };

@@ -20,8 +20,7 @@ namespace {
 }
 
 [[gnu::always_inline]] inline void fold_kernel(const int64_t* __restrict row, int64_t shift, int32_t cols,
-                                               int64_t candidate, int64_t* __restrict least,
-                                               int64_t* __restrict best) {
+                                               int64_t candidate, int64_t* __restrict least, int64_t* __restrict best) {
   for (int32_t c = 0; c < cols; ++c) {
     const int64_t value = row[c] + shift;
     const bool better = value < least[c];

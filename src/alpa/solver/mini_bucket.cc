@@ -73,9 +73,8 @@ class Planner {
     gone_[v] = 1;
     const Scope touched = neighbourhood(v);
     std::vector<int32_t> bucket = factors_[v];
-    std::stable_sort(bucket.begin(), bucket.end(), [&](int32_t f, int32_t g) {
-      return weight(plan_.scopes[f], v) > weight(plan_.scopes[g], v);
-    });
+    std::stable_sort(bucket.begin(), bucket.end(),
+                     [&](int32_t f, int32_t g) { return weight(plan_.scopes[f], v) > weight(plan_.scopes[g], v); });
     std::vector<Scope> scopes;
     Plan::Bucket result{v, {}};
     for (int32_t f : bucket) {
@@ -111,7 +110,8 @@ class Planner {
   std::vector<int32_t> version_;
   std::vector<char> gone_;
   std::priority_queue<std::tuple<double, int32_t, int32_t>, std::vector<std::tuple<double, int32_t, int32_t>>,
-                      std::greater<>> queue_;
+                      std::greater<>>
+      queue_;
   Plan plan_;
 };
 

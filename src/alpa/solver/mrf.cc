@@ -38,7 +38,7 @@ class TableStore {
     return alike.emplace_back(std::move(table));
   }
 
-  std::map<std::pair<const Table*, bool>, TablePtr> known_;       // Both looked up only.
+  std::map<std::pair<const Table*, bool>, TablePtr> known_;  // Both looked up only.
   std::unordered_map<uint64_t, std::vector<TablePtr>> by_hash_;
 };
 

@@ -25,9 +25,7 @@ struct Mrf {
   int32_t size() const { return static_cast<int32_t>(unary.size()); }
   int32_t domain(int32_t node) const { return static_cast<int32_t>(unary[node].size()); }
   int32_t other(int32_t edge, int32_t node) const { return edges[edge].a == node ? edges[edge].b : edges[edge].a; }
-  TableView view(int32_t edge, int32_t node) const {
-    return TableView(*edges[edge].table, edges[edge].a == node);
-  }
+  TableView view(int32_t edge, int32_t node) const { return TableView(*edges[edge].table, edges[edge].a == node); }
   int64_t entries() const;
 };
 

@@ -29,8 +29,8 @@ class Prices {
   const MemoryRows& rows_;
   int64_t limit_;
   int bits_ = 0;
-  int fraction_ = 0;               ///< Bits behind the point of a price.
-  std::vector<Cost> fixed_;        ///< Price of each row.
+  int fraction_ = 0;         ///< Bits behind the point of a price.
+  std::vector<Cost> fixed_;  ///< Price of each row.
   std::vector<Cost> prefix_;
 };
 

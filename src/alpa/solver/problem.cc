@@ -61,8 +61,8 @@ void check_edges(const Problem& problem) {
 void check(const Problem& problem) {
   require<InvalidArgumentError>(problem.nodes.size() < (size_t(1) << 30), kPlace, "{} nodes are too many",
                                 problem.nodes.size());
-  require<InvalidArgumentError>(!problem.usage_limit || *problem.usage_limit >= 0, kPlace,
-                                "usage limit {} is below 0", problem.usage_limit.value_or(0));
+  require<InvalidArgumentError>(!problem.usage_limit || *problem.usage_limit >= 0, kPlace, "usage limit {} is below 0",
+                                problem.usage_limit.value_or(0));
   check_nodes(problem);
   check_tables(problem);
   check_edges(problem);

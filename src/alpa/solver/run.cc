@@ -6,8 +6,7 @@
 
 namespace alpa::solver {
 
-Run::Run(const Problem& problem, const Options& options)
-    : problem_(problem), options_(options), start_(Clock::now()) {}
+Run::Run(const Problem& problem, const Options& options) : problem_(problem), options_(options), start_(Clock::now()) {}
 
 double Run::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 

@@ -15,22 +15,22 @@ namespace alpa::solver {
 /// Where a solve stands; handed to Options::progress between its phases.
 struct Progress {
   std::string phase;
-  double seconds = 0;              ///< Since the call of solve.
-  std::optional<Cost> objective;   ///< Of the best choice so far that is allowed and fits.
-  Cost bound = 0;                  ///< No choice costs less.
+  double seconds = 0;             ///< Since the call of solve.
+  std::optional<Cost> objective;  ///< Of the best choice so far that is allowed and fits.
+  Cost bound = 0;                 ///< No choice costs less.
 };
 
 /// How long and how well to search. Budgets are counts, so that the same input gives the same output; the clock is only
 /// the last guard, and an answer is reproducible when it did not strike (Statistics::out_of_time).
 struct Options {
-  double relative_gap = 0.0;         ///< Stop when (objective - bound) / objective is proved to be at most this.
-  double time_limit_seconds = 600;   ///< The last guard.
-  int64_t table_entries = 1 << 23;   ///< Largest table of the exact dynamic programme.
-  int64_t work = 1'500'000'000;      ///< Elementary operations of one exact dynamic programme.
-  int64_t search_rounds = 12;        ///< Rounds of bound, local search and fixing.
-  int64_t branch_nodes = 20'000;     ///< Nodes of one branch and bound.
-  int64_t mip_entries = 120'000;     ///< Largest sum of table entries for which a MIP is tried.
-  uint64_t seed = 1;                 ///< Of the local search.
+  double relative_gap = 0.0;        ///< Stop when (objective - bound) / objective is proved to be at most this.
+  double time_limit_seconds = 600;  ///< The last guard.
+  int64_t table_entries = 1 << 23;  ///< Largest table of the exact dynamic programme.
+  int64_t work = 1'500'000'000;     ///< Elementary operations of one exact dynamic programme.
+  int64_t search_rounds = 12;       ///< Rounds of bound, local search and fixing.
+  int64_t branch_nodes = 20'000;    ///< Nodes of one branch and bound.
+  int64_t mip_entries = 120'000;    ///< Largest sum of table entries for which a MIP is tried.
+  uint64_t seed = 1;                ///< Of the local search.
   std::optional<std::vector<int32_t>> warm_start;  ///< A choice to start from; ignored where it is not feasible.
   std::function<void(const Progress&)> progress;
 };
@@ -39,13 +39,13 @@ struct Statistics {
   /// Size of the problem after a phase, in order.
   struct Size {
     std::string after;
-    int64_t nodes = 0;    ///< With more than one strategy left.
+    int64_t nodes = 0;  ///< With more than one strategy left.
     int64_t edges = 0;
     int64_t entries = 0;  ///< Summed over the edges' tables.
   };
   std::vector<Size> sizes;
   std::vector<std::pair<std::string, double>> seconds;  ///< A phase and its time, in order.
-  bool out_of_time = false;  ///< The time limit cut the search: another run may answer otherwise.
+  bool out_of_time = false;           ///< The time limit cut the search: another run may answer otherwise.
   bool floating_point_proof = false;  ///< The bound rests on HiGHS in double precision, else on integers alone.
 };
 
@@ -60,7 +60,7 @@ struct Solution {
   /// The smallest usage limit for which a choice is known, in bytes: the peak of the best choice found. Searched for
   /// only when not feasible; -1 when no allowed choice is known.
   int64_t least_cap = -1;
-  int64_t least_cap_bound = 0;     ///< No usage limit below this is feasible, in bytes.
+  int64_t least_cap_bound = 0;  ///< No usage limit below this is feasible, in bytes.
   Statistics stats;
 
   bool optimal() const { return feasible && objective == bound; }

@@ -11,9 +11,9 @@
 namespace alpa::solver {
 namespace {
 
+using testing::random_problem;
 using testing::Shape;
 using testing::Truth;
-using testing::random_problem;
 using testing::try_all;
 
 /// Everything a solution promises, against the truth.

@@ -23,11 +23,11 @@ struct Table {
   int32_t rows = 0;
   int32_t cols = 0;
   std::vector<int64_t> costs;
-  bool rows_supported = true;     ///< Every row has a finite entry.
-  bool cols_supported = true;     ///< Every column has one.
-  bool rows_functional = true;    ///< No row has two: the row's strategy determines the column's.
-  bool cols_functional = true;    ///< No column has two.
-  bool separable = false;         ///< All finite and a sum of a row part and a column part.
+  bool rows_supported = true;   ///< Every row has a finite entry.
+  bool cols_supported = true;   ///< Every column has one.
+  bool rows_functional = true;  ///< No row has two: the row's strategy determines the column's.
+  bool cols_functional = true;  ///< No column has two.
+  bool separable = false;       ///< All finite and a sum of a row part and a column part.
 
  private:
   void classify();

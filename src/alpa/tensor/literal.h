@@ -10,8 +10,8 @@
 
 namespace alpa::tensor {
 
-/// An array on the host: a shape and its elements, row-major, in memory aligned to 64 bytes (so that a plug-in may use it
-/// without a copy). Copies share the memory; `mutable_bytes` is for whoever has just made it.
+/// An array on the host: a shape and its elements, row-major, in memory aligned to 64 bytes (so that a plug-in may use
+/// it without a copy). Copies share the memory; `mutable_bytes` is for whoever has just made it.
 class Literal {
  public:
   Literal() = default;

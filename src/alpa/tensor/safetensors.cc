@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstring>
-
 #include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
@@ -18,10 +17,12 @@ struct Row {
 };
 
 constexpr std::array kTypes = {
-    Row{"BOOL", DType::kPred}, Row{"U8", DType::kU8},   Row{"I8", DType::kS8},   Row{"U16", DType::kU16}, Row{"I16", DType::kS16},
-    Row{"U32", DType::kU32},   Row{"I32", DType::kS32}, Row{"U64", DType::kU64}, Row{"I64", DType::kS64}, Row{"F16", DType::kF16},
-    Row{"BF16", DType::kBF16}, Row{"F32", DType::kF32}, Row{"F64", DType::kF64}, Row{"C64", DType::kC64},
-    Row{"F8_E5M2", DType::kF8E5M2}, Row{"F8_E4M3", DType::kF8E4M3FN},
+    Row{"BOOL", DType::kPred},        Row{"U8", DType::kU8},     Row{"I8", DType::kS8},
+    Row{"U16", DType::kU16},          Row{"I16", DType::kS16},   Row{"U32", DType::kU32},
+    Row{"I32", DType::kS32},          Row{"U64", DType::kU64},   Row{"I64", DType::kS64},
+    Row{"F16", DType::kF16},          Row{"BF16", DType::kBF16}, Row{"F32", DType::kF32},
+    Row{"F64", DType::kF64},          Row{"C64", DType::kC64},   Row{"F8_E5M2", DType::kF8E5M2},
+    Row{"F8_E4M3", DType::kF8E4M3FN},
 };
 
 Literal read_one(const std::string& name, const Json& entry, std::string_view data, std::string_view source) {
@@ -39,13 +40,15 @@ Literal read_one(const std::string& name, const Json& entry, std::string_view da
   if (!entry["shape"].is_array()) fail("has no list as its shape");
   int64_t count = 1;
   for (const Json& dim : entry["shape"]) {
-    if (!dim.is_number_unsigned() || __builtin_mul_overflow(count, dim.get<int64_t>(), &count) || count > int64_t{1} << 48) {
+    if (!dim.is_number_unsigned() || __builtin_mul_overflow(count, dim.get<int64_t>(), &count) ||
+        count > int64_t{1} << 48) {
       fail("has a bad shape");
     }
     shape.dims.push_back(dim.get<int64_t>());
   }
   const Json& offsets = entry["data_offsets"];
-  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned()) {
+  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+      !offsets[1].is_number_unsigned()) {
     fail("has bad data_offsets");
   }
   const auto begin = offsets[0].get<uint64_t>();
@@ -59,10 +62,13 @@ Literal read_one(const std::string& name, const Json& entry, std::string_view da
 
 std::map<std::string, Literal> read_safetensors(std::string_view bytes, std::string_view source) {
   uint64_t header_size = 0;
-  require<InvalidArgumentError>(bytes.size() >= 8, "safetensors", "{} has {} bytes: no safetensors file", source, bytes.size());
+  require<InvalidArgumentError>(bytes.size() >= 8, "safetensors", "{} has {} bytes: no safetensors file", source,
+                                bytes.size());
   std::memcpy(&header_size, bytes.data(), 8);
-  require<InvalidArgumentError>(header_size <= bytes.size() - 8, "safetensors", "{}: its header is cut short, or it is no "
-                                "safetensors file", source);
+  require<InvalidArgumentError>(header_size <= bytes.size() - 8, "safetensors",
+                                "{}: its header is cut short, or it is no "
+                                "safetensors file",
+                                source);
   const Json header = Json::parse(bytes.substr(8, header_size), nullptr, /*allow_exceptions=*/false);
   require<InvalidArgumentError>(header.is_object(), "safetensors", "{}: its header is no JSON object", source);
   std::map<std::string, Literal> result;
@@ -84,7 +90,8 @@ std::string write_safetensors(const std::map<std::string, Literal>& arrays) {
     require<UnsupportedError>(!type.empty(), "safetensors", "\"{}\" has element type {}, which the format lacks", name,
                               tensor::name(literal.shape().dtype));
     const auto bytes = literal.bytes();
-    header[name] = {{"dtype", type}, {"shape", literal.shape().dims}, {"data_offsets", {data.size(), data.size() + bytes.size()}}};
+    header[name] = {
+        {"dtype", type}, {"shape", literal.shape().dims}, {"data_offsets", {data.size(), data.size() + bytes.size()}}};
     data.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   std::string text = header.dump();

@@ -9,9 +9,9 @@
 namespace alpa::tensor {
 
 /// Arrays by name, from the bytes of a safetensors file.
-/// Errors: InvalidArgumentError that names `source` and what is wrong: cut short, overlapping or out-of-range data, an element
-/// type or shape that does not fit its bytes.
-/// Source: the format's public description (8 bytes header length, JSON header, data).
+/// Errors: InvalidArgumentError that names `source` and what is wrong: cut short, overlapping or out-of-range data, an
+/// element type or shape that does not fit its bytes. Source: the format's public description (8 bytes header length,
+/// JSON header, data).
 std::map<std::string, Literal> read_safetensors(std::string_view bytes, std::string_view source);
 
 /// Errors: UnsupportedError for element types that the format lacks.

@@ -11,8 +11,8 @@ namespace alpa::tensor {
 /// Dtype and dims of an array, or a tuple of shapes. Row-major; layouts are not part of it.
 struct Shape {
   DType dtype = DType::kInvalid;
-  std::vector<int64_t> dims;   ///< Empty for scalars and tuples.
-  std::vector<Shape> elements; ///< Of a tuple.
+  std::vector<int64_t> dims;    ///< Empty for scalars and tuples.
+  std::vector<Shape> elements;  ///< Of a tuple.
 
   Shape() = default;
   Shape(DType element_type, std::vector<int64_t> sizes) : dtype(element_type), dims(std::move(sizes)) {}

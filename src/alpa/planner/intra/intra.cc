@@ -22,7 +22,8 @@ std::string amount(int64_t bytes) {
     raise<InfeasibleError>("planner", "no placement satisfies the constraints: loosen --constraint");
   }
   const std::string text = fmt::format(
-      "[planner] no plan {} into {} a device on the mesh {}: the least memory that would do is {}{}; raise --memory-gb or use more devices",
+      "[planner] no plan {} into {} a device on the mesh {}: the least memory that would do is {}{}; raise --memory-gb "
+      "or use more devices",
       solution.proved_infeasible ? "fits" : "was found that fits", amount(request.memory_cap_bytes.value_or(0)),
       request.collectives.logical_mesh().to_string(), amount(solution.least_cap),
       solution.least_cap_bound < solution.least_cap ? "; none exists below " + amount(solution.least_cap_bound) : "");
@@ -57,11 +58,13 @@ solver::Solution optimize(const IntraRequest& request, const IntraProblem& built
 Assignment plan_intra(const IntraRequest& request) {
   cost::ReshardModel reshard(request.collectives);
   IntraProblem built = build_problem(request, reshard);
-  const solver::Solution solution = request.search == Search::kPropagate ? follow_inputs(request, built, reshard) : optimize(request, built, reshard);
+  const solver::Solution solution =
+      request.search == Search::kPropagate ? follow_inputs(request, built, reshard) : optimize(request, built, reshard);
   if (!solution.feasible) raise_infeasible(request, solution);
   Assignment result;
   result.tables = std::move(built.tables);
-  for (const int32_t node : built.node_of) result.choice.push_back(node < 0 ? -1 : solution.choice[static_cast<size_t>(node)]);
+  for (const int32_t node : built.node_of)
+    result.choice.push_back(node < 0 ? -1 : solution.choice[static_cast<size_t>(node)]);
   result.objective_seconds = to_seconds(solution.objective);
   result.bound_seconds = to_seconds(solution.bound);
   result.memory_bytes = solution.peak_usage;

@@ -60,9 +60,9 @@ struct Assignment {
   }
 };
 
-/// Minimises seconds of communication (collectives of the operations and changes of placement) and of dots and convolutions,
-/// plus a thousandth of the memory traffic, which breaks ties towards divided work.
-/// Errors: InfeasibleError that names the least memory that would do; InvalidArgumentError if a pin pads its input.
+/// Minimises seconds of communication (collectives of the operations and changes of placement) and of dots and
+/// convolutions, plus a thousandth of the memory traffic, which breaks ties towards divided work. Errors:
+/// InfeasibleError that names the least memory that would do; InvalidArgumentError if a pin pads its input.
 Assignment plan_intra(const IntraRequest& request);
 
 }  // namespace alpa::planner

@@ -20,8 +20,8 @@ Opcode opcode_of(const hlo::Module& module, const Node& node) {
 bool is_cheap(const hlo::Module& module, const Node& node) {
   if (node.kind != Node::Kind::kOperation) return false;
   const Opcode opcode = opcode_of(module, node);
-  return hlo::is_elementwise(opcode) || opcode == Opcode::kBroadcast || opcode == Opcode::kReshape || opcode == Opcode::kIota ||
-         opcode == Opcode::kBitcastConvert;
+  return hlo::is_elementwise(opcode) || opcode == Opcode::kBroadcast || opcode == Opcode::kReshape ||
+         opcode == Opcode::kIota || opcode == Opcode::kBitcastConvert;
 }
 
 bool absorbs(const hlo::Module& module, const Node& node) {
@@ -30,7 +30,8 @@ bool absorbs(const hlo::Module& module, const Node& node) {
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph& graph, const std::vector<Feed>& feeds) {
+std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph& graph,
+                                const std::vector<Feed>& feeds) {
   const auto count = static_cast<int64_t>(graph.nodes.size());
   std::vector<Uses> uses(graph.nodes.size());
   const auto use = [&](hlo::ValueId value, hlo::NodeId user) {
@@ -58,7 +59,8 @@ std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph
     life.end = std::max(life.end, until + 1);
   };
   for (hlo::NodeId id = 0; id < count; ++id) {
-    for (const hlo::ValueId operand : graph.nodes[static_cast<size_t>(id)].operands) extend(operand, done[static_cast<size_t>(id)]);
+    for (const hlo::ValueId operand : graph.nodes[static_cast<size_t>(id)].operands)
+      extend(operand, done[static_cast<size_t>(id)]);
   }
   for (const hlo::Tie& tie : graph.ties) extend(tie.from, graph.values[static_cast<size_t>(tie.to)].producer);
   std::vector<bool> donated(graph.inputs.size());

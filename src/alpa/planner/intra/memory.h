@@ -16,8 +16,9 @@ struct Lifetime {
 };
 
 /// By node. Donated inputs live until their last use, other inputs and all outputs to the end.
-/// An elementwise, broadcast or reshape result with a single user that is elementwise or a reduction is taken to be fused into it;
-/// its operands then live until that user is done.
-std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph& graph, const std::vector<Feed>& feeds);
+/// An elementwise, broadcast or reshape result with a single user that is elementwise or a reduction is taken to be
+/// fused into it; its operands then live until that user is done.
+std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph& graph,
+                                const std::vector<Feed>& feeds);
 
 }  // namespace alpa::planner

@@ -38,7 +38,8 @@ class PlanFiller {
   const std::string& key_of(const Node& node) const {
     if (node.kind == Node::Kind::kBranch) {  // the parameter of the branch carries the placement
       const hlo::Instruction& conditional = request_.module.computation(node.computation)[node.instruction];
-      const hlo::Computation& branch = request_.module.computation(conditional.called.at(static_cast<size_t>(node.branch)));
+      const hlo::Computation& branch =
+          request_.module.computation(conditional.called.at(static_cast<size_t>(node.branch)));
       return branch[hlo::parameters(branch).at(0)].name;
     }
     return request_.module.computation(node.computation)[node.instruction].name;
@@ -75,7 +76,8 @@ class PlanFiller {
     if (before == to) return;
     for (const sharding::ReshardStep& step : reshard_.steps(shape, before, to)) {
       if (made_.insert({computation, value, step.result}).second && step.kind != sharding::ReshardStep::Kind::kSlice) {
-        count(cost::opcode_of(step.kind), step_bytes(shape, before, step, request_.collectives.logical_mesh()), step.axes, executions);
+        count(cost::opcode_of(step.kind), step_bytes(shape, before, step, request_.collectives.logical_mesh()),
+              step.axes, executions);
       }
       before = step.result;
     }
@@ -98,6 +100,8 @@ class PlanFiller {
 
 }  // namespace
 
-void fill_plan(const IntraRequest& request, const Assignment& assignment, plan::Plan& plan) { PlanFiller(request, assignment, plan).run(); }
+void fill_plan(const IntraRequest& request, const Assignment& assignment, plan::Plan& plan) {
+  PlanFiller(request, assignment, plan).run();
+}
 
 }  // namespace alpa::planner

@@ -4,14 +4,14 @@
 #include <string>
 
 #include "alpa/cost/reshard_model.h"
-#include "alpa/planner/intra/intra.h"
 #include "alpa/plan/plan.h"
+#include "alpa/planner/intra/intra.h"
 
 namespace alpa::planner {
 
-/// What a plan says of each instruction, and what it will communicate: fills ops, operands, collectives, communication_seconds,
-/// memory and objective of a plan from an assignment. A change of placement of a value for several uses in one
-/// computation is made, and counted, once.
+/// What a plan says of each instruction, and what it will communicate: fills ops, operands, collectives,
+/// communication_seconds, memory and objective of a plan from an assignment. A change of placement of a value for
+/// several uses in one computation is made, and counted, once.
 void fill_plan(const IntraRequest& request, const Assignment& assignment, plan::Plan& plan);
 
 }  // namespace alpa::planner

@@ -24,7 +24,10 @@ int64_t to_units(double seconds) { return static_cast<int64_t>(std::llround(seco
 class ProblemBuilder {
  public:
   ProblemBuilder(const IntraRequest& request, cost::ReshardModel& reshard)
-      : request_(request), graph_(request.graph), reshard_(reshard), maker_(request.module, request.graph, request.collectives) {}
+      : request_(request),
+        graph_(request.graph),
+        reshard_(reshard),
+        maker_(request.module, request.graph, request.collectives) {}
 
   IntraProblem run() {
     add_nodes();
@@ -35,7 +38,8 @@ class ProblemBuilder {
     }
     for (const hlo::Tie& tie : graph_.ties) add_tie(tie.from, tie.to, tie.executions);
     for (const Feed& feed : request_.feeds) {
-      add_tie(graph_.outputs.at(static_cast<size_t>(feed.output)), graph_.inputs.at(static_cast<size_t>(feed.input)), 1);
+      add_tie(graph_.outputs.at(static_cast<size_t>(feed.output)), graph_.inputs.at(static_cast<size_t>(feed.input)),
+              1);
     }
     result_.problem.name = request_.module.name;
     result_.problem.usage_limit = request_.memory_cap_bytes;
@@ -67,12 +71,14 @@ class ProblemBuilder {
   solver::Node make_node(NodeId id, const Lifetime& life) const {
     solver::Node result{.begin = life.begin, .end = life.end, .costs = {}, .usages = {}};
     for (const Strategy& strategy : result_.tables[static_cast<size_t>(id)]->strategies) {
-      const double seconds = strategy.communication_seconds + strategy.compute_seconds + kTrafficWeight * strategy.traffic_seconds;
+      const double seconds =
+          strategy.communication_seconds + strategy.compute_seconds + kTrafficWeight * strategy.traffic_seconds;
       result.costs.push_back(to_units(node(id).executions * seconds));
       int64_t bytes = 0;
       for (size_t k = 0; life.occupies && k < strategy.results.size(); ++k) {
         const tensor::Shape& shape = value(node(id).results[k]).shape;
-        if (shape.is_array()) bytes += tensor::byte_size(local_shape(shape, strategy.results[k], request_.collectives.logical_mesh()));
+        if (shape.is_array())
+          bytes += tensor::byte_size(local_shape(shape, strategy.results[k], request_.collectives.logical_mesh()));
       }
       result.usages.push_back(bytes);
     }
@@ -92,16 +98,18 @@ class ProblemBuilder {
     }
     const auto& mesh = request_.collectives.logical_mesh();
     const hlo::Instruction& parameter = request_.module.computation(node(id).computation)[node(id).instruction];
-    require<InvalidArgumentError>(found, "planner", "input {} of shape {} cannot be placed as {}: the parts must divide its dims, "
-                                  "axes in one dim ascend, and each axis is above size 1", parameter.name,
-                                  tensor::to_string(parameter.shape), to_string(spec, mesh));
+    require<InvalidArgumentError>(found, "planner",
+                                  "input {} of shape {} cannot be placed as {}: the parts must divide its dims, "
+                                  "axes in one dim ascend, and each axis is above size 1",
+                                  parameter.name, tensor::to_string(parameter.shape), to_string(spec, mesh));
   }
 
   void find_depths() {
     depth_.resize(graph_.nodes.size());
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       for (const ValueId operand : node(id).operands) {
-        depth_[static_cast<size_t>(id)] = std::max(depth_[static_cast<size_t>(id)], depth_[static_cast<size_t>(value(operand).producer)] + 1);
+        depth_[static_cast<size_t>(id)] =
+            std::max(depth_[static_cast<size_t>(id)], depth_[static_cast<size_t>(value(operand).producer)] + 1);
       }
     }
   }
@@ -134,7 +142,9 @@ class ProblemBuilder {
     for (size_t k = 0; k < node(id).operands.size(); ++k) {
       const hlo::Value& operand = value(node(id).operands[k]);
       if (generator(operand.producer) || operand.shape.rank() == 0) continue;
-      add_edge({operand.producer, operand.result, id, static_cast<int>(k), node(id).executions, followed == static_cast<int>(k)}, operand.shape);
+      add_edge({operand.producer, operand.result, id, static_cast<int>(k), node(id).executions,
+                followed == static_cast<int>(k)},
+               operand.shape);
     }
   }
 
@@ -159,13 +169,15 @@ class ProblemBuilder {
   void fill_table(const EdgeRequest& edge, const tensor::Shape& shape, solver::CostTable& table) {
     sharding::ReshardGraph& ways = reshard_.graph(shape);
     std::vector<int> wanted_index;
-    for (const Strategy& col : result_.tables[static_cast<size_t>(edge.to)]->strategies) wanted_index.push_back(ways.index(wanted(col, edge.operand)));
+    for (const Strategy& col : result_.tables[static_cast<size_t>(edge.to)]->strategies)
+      wanted_index.push_back(ways.index(wanted(col, edge.operand)));
     for (const Strategy& row : result_.tables[static_cast<size_t>(edge.from)]->strategies) {
       const int have = ways.index(row.results[static_cast<size_t>(edge.result)]);
       const std::vector<double>* seconds = edge.followed ? nullptr : &ways.seconds_from(have);
       for (const int want : wanted_index) {
         const int64_t followed = have == want ? 0 : solver::kForbidden;
-        table.costs.push_back(edge.followed ? followed : to_units(edge.executions * (*seconds)[static_cast<size_t>(want)]));
+        table.costs.push_back(edge.followed ? followed
+                                            : to_units(edge.executions * (*seconds)[static_cast<size_t>(want)]));
       }
     }
   }
@@ -176,15 +188,19 @@ class ProblemBuilder {
     if (edge.from == edge.to) {  // a loop that hands an element on as it is
       return;
     }
-    const auto key = std::tuple(from.id, edge.result, to.id, edge.operand, edge.executions, edge.followed, tensor::bit_width(shape.dtype));
+    const auto key = std::tuple(from.id, edge.result, to.id, edge.operand, edge.executions, edge.followed,
+                                tensor::bit_width(shape.dtype));
     auto known = edge_tables_.find(key);
     if (known == edge_tables_.end()) {
-      solver::CostTable table{.rows = static_cast<int32_t>(from.strategies.size()), .cols = static_cast<int32_t>(to.strategies.size()), .costs = {}};
+      solver::CostTable table{.rows = static_cast<int32_t>(from.strategies.size()),
+                              .cols = static_cast<int32_t>(to.strategies.size()),
+                              .costs = {}};
       fill_table(edge, shape, table);
       known = edge_tables_.emplace(key, static_cast<int32_t>(result_.problem.tables.size())).first;
       result_.problem.tables.push_back(std::move(table));
     }
-    result_.problem.edges.push_back({result_.node_of[static_cast<size_t>(edge.from)], result_.node_of[static_cast<size_t>(edge.to)], known->second});
+    result_.problem.edges.push_back({result_.node_of[static_cast<size_t>(edge.from)],
+                                     result_.node_of[static_cast<size_t>(edge.to)], known->second});
   }
 
   const IntraRequest& request_;
@@ -198,6 +214,8 @@ class ProblemBuilder {
 
 }  // namespace
 
-IntraProblem build_problem(const IntraRequest& request, cost::ReshardModel& reshard) { return ProblemBuilder(request, reshard).run(); }
+IntraProblem build_problem(const IntraRequest& request, cost::ReshardModel& reshard) {
+  return ProblemBuilder(request, reshard).run();
+}
 
 }  // namespace alpa::planner

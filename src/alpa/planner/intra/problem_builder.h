@@ -8,13 +8,14 @@
 
 namespace alpa::planner {
 
-/// The intra-operator problem in IOPDDL form: one node for each node of the graph that is no generator, its strategies those of
-/// its table; edges carry the seconds of a change of placement. Costs are whole picoseconds, usages bytes on one device.
+/// The intra-operator problem in IOPDDL form: one node for each node of the graph that is no generator, its strategies
+/// those of its table; edges carry the seconds of a change of placement. Costs are whole picoseconds, usages bytes on
+/// one device.
 struct IntraProblem {
   solver::Problem problem;
   std::vector<std::shared_ptr<const StrategyTable>> tables;  ///< By graph node; null for generators.
   std::vector<int32_t> node_of;                              ///< By graph node: the problem's node, or -1.
-  std::vector<int> followed;                                 ///< By graph node: the operand whose placement it takes, or -1.
+  std::vector<int> followed;  ///< By graph node: the operand whose placement it takes, or -1.
 };
 
 /// An elementwise operation takes the placement of the operand that was computed last (the deepest), if that is itself

@@ -18,9 +18,15 @@ constexpr int kMaxRounds = 8;
 class Propagation {
  public:
   Propagation(const IntraRequest& request, const IntraProblem& problem, cost::ReshardModel& reshard)
-      : request_(request), graph_(request.graph), problem_(problem), reshard_(reshard), wanted_(graph_.nodes.size()), chosen_(graph_.nodes.size(), -1) {
+      : request_(request),
+        graph_(request.graph),
+        problem_(problem),
+        reshard_(reshard),
+        wanted_(graph_.nodes.size()),
+        chosen_(graph_.nodes.size(), -1) {
     for (size_t input = 0; input < graph_.inputs.size(); ++input) {
-      if (input < request.pinned_inputs.size()) wanted_[producer_index(graph_.inputs[input])] = request.pinned_inputs[input];
+      if (input < request.pinned_inputs.size())
+        wanted_[producer_index(graph_.inputs[input])] = request.pinned_inputs[input];
     }
   }
 
@@ -39,10 +45,14 @@ class Propagation {
   }
 
  private:
-  size_t producer_index(ValueId value) const { return static_cast<size_t>(graph_.values[static_cast<size_t>(value)].producer); }
+  size_t producer_index(ValueId value) const {
+    return static_cast<size_t>(graph_.values[static_cast<size_t>(value)].producer);
+  }
   bool generator(NodeId id) const { return problem_.tables[static_cast<size_t>(id)] == nullptr; }
   const tensor::Shape& shape(ValueId value) const { return graph_.values[static_cast<size_t>(value)].shape; }
-  const std::vector<Strategy>& strategies(NodeId id) const { return problem_.tables[static_cast<size_t>(id)]->strategies; }
+  const std::vector<Strategy>& strategies(NodeId id) const {
+    return problem_.tables[static_cast<size_t>(id)]->strategies;
+  }
 
   const ShardingSpec* spec(ValueId value) const {
     const hlo::Value& made = graph_.values[static_cast<size_t>(value)];

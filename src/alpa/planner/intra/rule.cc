@@ -7,7 +7,8 @@
 
 namespace alpa::planner {
 
-void FactorList::add(Factor::Kind kind, const std::vector<Dim>& operands, const std::vector<Dim>& results, int64_t size) {
+void FactorList::add(Factor::Kind kind, const std::vector<Dim>& operands, const std::vector<Dim>& results,
+                     int64_t size) {
   Factor factor;
   factor.kind = kind;
   factor.size = size;
@@ -15,11 +16,13 @@ void FactorList::add(Factor::Kind kind, const std::vector<Dim>& operands, const 
   factor.result_dims.assign(request_.results.size(), -1);
   for (const Dim& at : operands) {
     factor.operand_dims[static_cast<size_t>(at.index)] = static_cast<int>(at.dim);
-    factor.size = std::gcd(factor.size, request_.operands[static_cast<size_t>(at.index)].dims.at(static_cast<size_t>(at.dim)));
+    factor.size =
+        std::gcd(factor.size, request_.operands[static_cast<size_t>(at.index)].dims.at(static_cast<size_t>(at.dim)));
   }
   for (const Dim& at : results) {
     factor.result_dims[static_cast<size_t>(at.index)] = static_cast<int>(at.dim);
-    factor.size = std::gcd(factor.size, request_.results[static_cast<size_t>(at.index)].dims.at(static_cast<size_t>(at.dim)));
+    factor.size =
+        std::gcd(factor.size, request_.results[static_cast<size_t>(at.index)].dims.at(static_cast<size_t>(at.dim)));
   }
   if (factor.size > 1) rule_.factors.push_back(std::move(factor));
 }

@@ -21,9 +21,9 @@ struct Factor {
   std::vector<int> result_dims;
 };
 
-/// How an operation may be divided over devices: any mesh axis over at most one factor. Dims that no factor runs over stay
-/// whole. Only what the partitioner is known to do rightly and with the bytes predicted is a factor (property test over
-/// single operations).
+/// How an operation may be divided over devices: any mesh axis over at most one factor. Dims that no factor runs over
+/// stay whole. Only what the partitioner is known to do rightly and with the bytes predicted is a factor (property test
+/// over single operations).
 struct ShardingRule {
   std::vector<Factor> factors;
 };

@@ -59,7 +59,8 @@ ShardingRule dynamic_update_slice_rule(const RuleRequest& request);
 ShardingRule gather_rule(const RuleRequest& request);
 ShardingRule scatter_rule(const RuleRequest& request);
 
-/// True if a reducer is one operation of its two parameters whose identity is `init`: parts may be combined by it again.
+/// True if a reducer is one operation of its two parameters whose identity is `init`: parts may be combined by it
+/// again.
 bool is_plain_reducer(const RuleRequest& request, hlo::InstructionId init);
 /// The same without an initial value to look at.
 bool is_combiner(const RuleRequest& request, hlo::ComputationId reducer);

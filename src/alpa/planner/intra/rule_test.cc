@@ -89,7 +89,8 @@ TEST(Rules, ReduceFromAnotherValueThanTheIdentityKeepsItsDimsWhole) {
     const auto add = module.reducer(Opcode::kAdd, DType::kF32);
     ComputationBuilder b("main");
     const InstructionId x = b.parameter(f32({16, 8}));
-    const InstructionId root = b.with_dimensions(Opcode::kReduce, f32({16}), {x, b.scalar(DType::kF32, init)}, {1}, {add});
+    const InstructionId root =
+        b.with_dimensions(Opcode::kReduce, f32({16}), {x, b.scalar(DType::kF32, init)}, {1}, {add});
     const Module built = std::move(module).build(std::move(b).build(root));
     EXPECT_EQ(rule_of(built).factors.size(), init == 0 ? 2u : 1u);
   }
@@ -111,13 +112,20 @@ TEST(Strategies, DotsAreDividedOverEveryAxis) {
 }
 
 IntraRequest request_for(const Module& module, const hlo::ValueGraph& graph, const cost::CollectiveModel& collectives) {
-  return {.module = module, .graph = graph, .collectives = collectives, .pinned_inputs = {}, .feeds = {{1, 1}}, .memory_cap_bytes = std::nullopt,
-          .search = Search::kOptimize, .start_inputs = {}, .solver = {}};
+  return {.module = module,
+          .graph = graph,
+          .collectives = collectives,
+          .pinned_inputs = {},
+          .feeds = {{1, 1}},
+          .memory_cap_bytes = std::nullopt,
+          .search = Search::kOptimize,
+          .start_inputs = {},
+          .solver = {}};
 }
 
 TEST(PlanIntra, TwoLayersCommunicateOnce) {
-  // Column-parallel then row-parallel (Megatron): one all-reduce of the [32,16] result, or nothing if the batch is divided and
-  // the weights are whole; the latter is cheaper and must be found.
+  // Column-parallel then row-parallel (Megatron): one all-reduce of the [32,16] result, or nothing if the batch is
+  // divided and the weights are whole; the latter is cheaper and must be found.
   const Module module = two_layers();
   const hlo::ValueGraph graph = hlo::build_value_graph(module);
   const cost::CollectiveModel collectives(mesh::local_cpu(8), mesh::LogicalMesh({8}));
@@ -142,8 +150,8 @@ TEST(PlanIntra, PinsAreKept) {
   plan::Plan plan;
   plan.mesh = collectives.logical_mesh();
   fill_plan(request, assignment, plan);
-  // The hidden layer comes out divided by columns; an all-to-all of a device's [32,16] part to rows costs half an all-reduce
-  // of the [32,16] result.
+  // The hidden layer comes out divided by columns; an all-to-all of a device's [32,16] part to rows costs half an
+  // all-reduce of the [32,16] result.
   ASSERT_EQ(plan.collectives.size(), 1u);
   EXPECT_EQ(plan.collectives["all-to-all"].count, 1);
   EXPECT_EQ(plan.collectives["all-to-all"].bytes, 32 * 16 * 4);
@@ -182,12 +190,12 @@ TEST(Lifetimes, ByHand) {
   const Module module = two_layers();
   const hlo::ValueGraph graph = hlo::build_value_graph(module);
   const auto lives = lifetimes(module, graph, {{1, 1}});
-  ASSERT_EQ(lives.size(), 6u);                       // x w v dot tanh dot
-  EXPECT_EQ(lives[0].end, 6);                        // x is not donated: to the end
-  EXPECT_EQ(lives[1].end, 6);                        // w is an output as it is
+  ASSERT_EQ(lives.size(), 6u);  // x w v dot tanh dot
+  EXPECT_EQ(lives[0].end, 6);   // x is not donated: to the end
+  EXPECT_EQ(lives[1].end, 6);   // w is an output as it is
   EXPECT_EQ(lives[3].begin, 3);
-  EXPECT_EQ(lives[3].end, 5);                        // h: used by tanh
-  EXPECT_TRUE(lives[4].occupies);                    // tanh feeds a dot: it exists
+  EXPECT_EQ(lives[3].end, 5);      // h: used by tanh
+  EXPECT_TRUE(lives[4].occupies);  // tanh feeds a dot: it exists
   EXPECT_EQ(lives[4].end, 6);
 }
 

@@ -6,7 +6,9 @@
 namespace alpa::planner {
 namespace {
 
-bool contains(const std::vector<int64_t>& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool contains(const std::vector<int64_t>& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 }  // namespace
 
@@ -32,7 +34,8 @@ ShardingRule dot_rule(const RuleRequest& request) {
   return factors.take();
 }
 
-// Spatial dims stay whole: stock XLA computes some of their divisions wrongly (case A03) and exchanges halos for the rest.
+// Spatial dims stay whole: stock XLA computes some of their divisions wrongly (case A03) and exchanges halos for the
+// rest.
 ShardingRule convolution_rule(const RuleRequest& request) {
   const hlo::ConvolutionDims dims = hlo::convolution_dims(request.instruction);
   FactorList factors(request);
@@ -42,10 +45,12 @@ ShardingRule convolution_rule(const RuleRequest& request) {
     factors.reduction({{0, dims.input_feature}, {1, dims.kernel_input_feature}});
   }
   if (dims.feature_groups > 1) {
-    factors.parallel({{0, dims.input_feature}, {1, dims.kernel_output_feature}}, {{0, dims.output_feature}}, dims.feature_groups);
+    factors.parallel({{0, dims.input_feature}, {1, dims.kernel_output_feature}}, {{0, dims.output_feature}},
+                     dims.feature_groups);
   }
   if (dims.batch_groups > 1) {
-    factors.parallel({{0, dims.input_batch}, {1, dims.kernel_output_feature}}, {{0, dims.output_feature}}, dims.batch_groups);
+    factors.parallel({{0, dims.input_batch}, {1, dims.kernel_output_feature}}, {{0, dims.output_feature}},
+                     dims.batch_groups);
   }
   return factors.take();
 }

@@ -6,7 +6,9 @@
 namespace alpa::planner {
 namespace {
 
-bool contains(const std::vector<int64_t>& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool contains(const std::vector<int64_t>& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 // Dims of 0..rank-1 that no list names, ascending.
 std::vector<int64_t> others(int64_t rank, const std::vector<int64_t>& a, const std::vector<int64_t>& b = {}) {
@@ -26,7 +28,8 @@ ShardingRule dynamic_update_slice_rule(const RuleRequest& request) {
   FactorList factors(request);
   for (int64_t dim = 0; dim < request.results[0].rank(); ++dim) {
     const auto at = static_cast<size_t>(dim);
-    if (request.operands[0].dims[at] == request.operands[1].dims[at]) factors.parallel({{0, dim}, {1, dim}}, {{0, dim}});
+    if (request.operands[0].dims[at] == request.operands[1].dims[at])
+      factors.parallel({{0, dim}, {1, dim}}, {{0, dim}});
   }
   return factors.take();
 }

@@ -29,8 +29,8 @@ ShardingRule transpose_rule(const RuleRequest& request) {
   return factors.take();
 }
 
-// Both shapes are cut into the smallest runs of dims with equal products; in each, the major-most dims (sizes of 1 left out)
-// are cut alike by whatever divides both: the parts are the same contiguous stretch on either side.
+// Both shapes are cut into the smallest runs of dims with equal products; in each, the major-most dims (sizes of 1 left
+// out) are cut alike by whatever divides both: the parts are the same contiguous stretch on either side.
 ShardingRule reshape_rule(const RuleRequest& request) {
   const auto& from = request.operands[0].dims;
   const auto& to = request.results[0].dims;

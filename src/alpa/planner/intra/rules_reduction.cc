@@ -77,7 +77,8 @@ bool is_plain_reducer(const RuleRequest& request, hlo::InstructionId init) {
   if (!operation) return false;
   const hlo::Instruction& constant = request.computation[init];
   const auto value = constant.opcode == Opcode::kConstant ? hlo::constant_value(constant) : std::nullopt;
-  return value && tensor::bit_width(constant.shape.dtype) >= 8 && is_identity(*operation, constant.shape.dtype, value->at(0));
+  return value && tensor::bit_width(constant.shape.dtype) >= 8 &&
+         is_identity(*operation, constant.shape.dtype, value->at(0));
 }
 
 ShardingRule reduce_rule(const RuleRequest& request) {

@@ -1,10 +1,10 @@
 #include "alpa/planner/intra/strategy.h"
 
-#include <algorithm>
-#include <functional>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
 
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
@@ -18,10 +18,11 @@ using sharding::ShardingSpec;
 ShardingSpec& at(std::vector<ShardingSpec>& specs, size_t index) { return specs[index]; }
 
 // factor_of[axis]: index into the rule's factors, or -1.
-std::optional<Strategy> make_strategy(const RuleRequest& request, const ShardingRule& rule, const mesh::LogicalMesh& mesh,
-                                      const std::vector<int>& factor_of) {
+std::optional<Strategy> make_strategy(const RuleRequest& request, const ShardingRule& rule,
+                                      const mesh::LogicalMesh& mesh, const std::vector<int>& factor_of) {
   Strategy strategy;
-  for (const tensor::Shape& shape : request.operands) strategy.operands.push_back(ShardingSpec::replicated(shape.rank()));
+  for (const tensor::Shape& shape : request.operands)
+    strategy.operands.push_back(ShardingSpec::replicated(shape.rank()));
   for (const tensor::Shape& shape : request.results) strategy.results.push_back(ShardingSpec::replicated(shape.rank()));
   std::vector<int64_t> parts(rule.factors.size(), 1);
   std::vector<std::vector<int>> reduced(rule.factors.size());
@@ -32,10 +33,12 @@ std::optional<Strategy> make_strategy(const RuleRequest& request, const Sharding
     parts[static_cast<size_t>(index)] *= mesh.size(axis);
     if (factor.size % parts[static_cast<size_t>(index)] != 0) return std::nullopt;
     for (size_t k = 0; k < factor.operand_dims.size(); ++k) {
-      if (factor.operand_dims[k] >= 0) at(strategy.operands, k).dims[static_cast<size_t>(factor.operand_dims[k])].push_back(axis);
+      if (factor.operand_dims[k] >= 0)
+        at(strategy.operands, k).dims[static_cast<size_t>(factor.operand_dims[k])].push_back(axis);
     }
     for (size_t k = 0; k < factor.result_dims.size(); ++k) {
-      if (factor.result_dims[k] >= 0) at(strategy.results, k).dims[static_cast<size_t>(factor.result_dims[k])].push_back(axis);
+      if (factor.result_dims[k] >= 0)
+        at(strategy.results, k).dims[static_cast<size_t>(factor.result_dims[k])].push_back(axis);
     }
     if (factor.kind == Factor::Kind::kReduction) reduced[static_cast<size_t>(index)].push_back(axis);
   }
@@ -61,7 +64,8 @@ int64_t parts_of_work(const ShardingRule& rule, const mesh::LogicalMesh& mesh, c
   return parts;
 }
 
-int64_t local_bytes(const std::vector<tensor::Shape>& shapes, const std::vector<ShardingSpec>& specs, const mesh::LogicalMesh& mesh) {
+int64_t local_bytes(const std::vector<tensor::Shape>& shapes, const std::vector<ShardingSpec>& specs,
+                    const mesh::LogicalMesh& mesh) {
   int64_t bytes = 0;
   for (size_t k = 0; k < shapes.size(); ++k) {
     if (shapes[k].is_array()) bytes += tensor::byte_size(local_shape(shapes[k], specs[k], mesh));
@@ -77,7 +81,8 @@ void keep_most_divided(std::vector<Strategy>& strategies, const ShardingRule& ru
 
 }  // namespace
 
-std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const ShardingRule& rule, const mesh::LogicalMesh& mesh) {
+std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const ShardingRule& rule,
+                                           const mesh::LogicalMesh& mesh) {
   std::vector<Strategy> result;
   std::vector<int> factor_of(static_cast<size_t>(mesh.num_axes()), -1);
   const std::function<void(int)> place = [&](int axis) {
@@ -103,10 +108,13 @@ std::shared_ptr<const StrategyTable> StrategyMaker::table(const hlo::Node& node)
   const hlo::Computation& computation = module_.computation(node.computation);
   const hlo::Instruction& instruction = computation[node.instruction];
   RuleRequest request{module_, computation, instruction, {}, {}};
-  for (const hlo::ValueId value : node.operands) request.operands.push_back(graph_.values[static_cast<size_t>(value)].shape);
-  for (const hlo::ValueId value : node.results) request.results.push_back(graph_.values[static_cast<size_t>(value)].shape);
+  for (const hlo::ValueId value : node.operands)
+    request.operands.push_back(graph_.values[static_cast<size_t>(value)].shape);
+  for (const hlo::ValueId value : node.results)
+    request.results.push_back(graph_.values[static_cast<size_t>(value)].shape);
 
-  std::string key = node.kind == hlo::Node::Kind::kOperation ? hlo::signature(module_, computation, instruction) : "free";
+  std::string key =
+      node.kind == hlo::Node::Kind::kOperation ? hlo::signature(module_, computation, instruction) : "free";
   for (const tensor::Shape& shape : request.operands) key += "|" + tensor::to_string(shape);
   for (const tensor::Shape& shape : request.results) key += ">" + tensor::to_string(shape);
   auto& known = known_[key];
@@ -116,7 +124,8 @@ std::shared_ptr<const StrategyTable> StrategyMaker::table(const hlo::Node& node)
   table->id = static_cast<int32_t>(known_.size()) - 1;
   const mesh::DeviceSpec& device = collectives_.cluster().device;
   if (node.kind != hlo::Node::Kind::kOperation) {
-    for (const ShardingSpec& spec : sharding::enumerate_specs(request.results[0], mesh)) table->strategies.push_back({{}, {spec}, {}});
+    for (const ShardingSpec& spec : sharding::enumerate_specs(request.results[0], mesh))
+      table->strategies.push_back({{}, {spec}, {}});
   } else {
     const ShardingRule rule = sharding_rule(request);
     table->strategies = enumerate_strategies(request, rule, mesh);
@@ -130,7 +139,8 @@ std::shared_ptr<const StrategyTable> StrategyMaker::table(const hlo::Node& node)
     }
   }
   for (Strategy& strategy : table->strategies) {
-    const int64_t bytes = local_bytes(request.operands, strategy.operands, mesh) + local_bytes(request.results, strategy.results, mesh);
+    const int64_t bytes =
+        local_bytes(request.operands, strategy.operands, mesh) + local_bytes(request.results, strategy.results, mesh);
     strategy.traffic_seconds = static_cast<double>(bytes) / device.memory_bandwidth;
     for (const Communication& one : strategy.communication) {
       strategy.communication_seconds += collectives_.seconds(one.kind, one.bytes, one.axes);

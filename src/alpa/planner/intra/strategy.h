@@ -52,6 +52,7 @@ class StrategyMaker {
 };
 
 /// All strategies that a rule gives on a mesh: axes of size above 1, ascending in a factor, nothing padded.
-std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const ShardingRule& rule, const mesh::LogicalMesh& mesh);
+std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const ShardingRule& rule,
+                                           const mesh::LogicalMesh& mesh);
 
 }  // namespace alpa::planner

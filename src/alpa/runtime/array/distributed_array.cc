@@ -33,8 +33,8 @@ void copy_tile(const tensor::Shape& shape, const Tile& tile, std::byte* whole, s
 }
 
 void require_whole_bytes(const tensor::Shape& shape) {
-  require<UnsupportedError>(tensor::bit_width(shape.dtype) % 8 == 0, "array", "elements of type {} are smaller than a byte",
-                            tensor::name(shape.dtype));
+  require<UnsupportedError>(tensor::bit_width(shape.dtype) % 8 == 0, "array",
+                            "elements of type {} are smaller than a byte", tensor::name(shape.dtype));
 }
 
 }  // namespace
@@ -60,13 +60,14 @@ std::vector<Tile> tiles(const tensor::Shape& shape, const sharding::ShardingSpec
   return result;
 }
 
-DistributedArray::DistributedArray(tensor::Shape shape, sharding::ShardingSpec spec, mesh::LogicalMesh mesh, std::vector<pjrt::Buffer> buffers)
+DistributedArray::DistributedArray(tensor::Shape shape, sharding::ShardingSpec spec, mesh::LogicalMesh mesh,
+                                   std::vector<pjrt::Buffer> buffers)
     : shape_(std::move(shape)), spec_(std::move(spec)), mesh_(std::move(mesh)), buffers_(std::move(buffers)) {
   ALPA_CHECK(static_cast<int64_t>(buffers_.size()) == mesh_.num_devices());
 }
 
-DistributedArray DistributedArray::place(const pjrt::Client& client, const tensor::Literal& value, const sharding::ShardingSpec& spec,
-                                         const mesh::LogicalMesh& mesh) {
+DistributedArray DistributedArray::place(const pjrt::Client& client, const tensor::Literal& value,
+                                         const sharding::ShardingSpec& spec, const mesh::LogicalMesh& mesh) {
   require_whole_bytes(value.shape());
   require<InvalidArgumentError>(mesh.num_devices() <= static_cast<int64_t>(client.devices().size()), "array",
                                 "the mesh {} needs {} devices, the client has {}", mesh.to_string(), mesh.num_devices(),
@@ -75,14 +76,15 @@ DistributedArray DistributedArray::place(const pjrt::Client& client, const tenso
   std::vector<pjrt::Buffer> buffers;
   for (size_t device = 0; device < parts.size(); ++device) {
     tensor::Literal part(tensor::Shape(value.shape().dtype, parts[device].size));
-    copy_tile(value.shape(), parts[device], const_cast<std::byte*>(value.bytes().data()), part.mutable_bytes().data(), /*to_whole=*/false);
+    copy_tile(value.shape(), parts[device], const_cast<std::byte*>(value.bytes().data()), part.mutable_bytes().data(),
+              /*to_whole=*/false);
     buffers.push_back(pjrt::Buffer::from_host(client, client.devices()[device], part));
   }
   return DistributedArray(value.shape(), spec, mesh, std::move(buffers));
 }
 
-tensor::Literal gather_to_host(const tensor::Shape& shape, const sharding::ShardingSpec& spec, const mesh::LogicalMesh& mesh,
-                               const std::vector<const pjrt::Buffer*>& buffers) {
+tensor::Literal gather_to_host(const tensor::Shape& shape, const sharding::ShardingSpec& spec,
+                               const mesh::LogicalMesh& mesh, const std::vector<const pjrt::Buffer*>& buffers) {
   require_whole_bytes(shape);
   const std::vector<Tile> parts = tiles(shape, spec, mesh);
   tensor::Literal whole(shape);
@@ -91,8 +93,9 @@ tensor::Literal gather_to_host(const tensor::Shape& shape, const sharding::Shard
     if (std::find(seen.begin(), seen.end(), parts[device].start) != seen.end()) continue;  // a copy of what is there
     seen.push_back(parts[device].start);
     tensor::Literal part = buffers[device]->to_host();
-    require<InvalidArgumentError>(part.shape().dims == parts[device].size, "array", "device {} holds {}, not its tile of {}", device,
-                                  tensor::to_string(part.shape()), tensor::to_string(shape));
+    require<InvalidArgumentError>(part.shape().dims == parts[device].size, "array",
+                                  "device {} holds {}, not its tile of {}", device, tensor::to_string(part.shape()),
+                                  tensor::to_string(shape));
     copy_tile(shape, parts[device], whole.mutable_bytes().data(), part.mutable_bytes().data(), /*to_whole=*/true);
   }
   return whole;

@@ -23,11 +23,13 @@ std::vector<Tile> tiles(const tensor::Shape& shape, const sharding::ShardingSpec
 /// An array on a mesh: one buffer a device, placed as a spec says. Moves only; its end frees the memory.
 class DistributedArray : public tensor::PlacedValue {
  public:
-  DistributedArray(tensor::Shape shape, sharding::ShardingSpec spec, mesh::LogicalMesh mesh, std::vector<pjrt::Buffer> buffers);
+  DistributedArray(tensor::Shape shape, sharding::ShardingSpec spec, mesh::LogicalMesh mesh,
+                   std::vector<pjrt::Buffer> buffers);
 
-  /// Cuts `value` and moves the parts to the first devices of the client. Errors: InvalidArgumentError if the spec pads it.
-  static DistributedArray place(const pjrt::Client& client, const tensor::Literal& value, const sharding::ShardingSpec& spec,
-                                const mesh::LogicalMesh& mesh);
+  /// Cuts `value` and moves the parts to the first devices of the client. Errors: InvalidArgumentError if the spec pads
+  /// it.
+  static DistributedArray place(const pjrt::Client& client, const tensor::Literal& value,
+                                const sharding::ShardingSpec& spec, const mesh::LogicalMesh& mesh);
 
   const tensor::Shape& shape() const override { return shape_; }
   const sharding::ShardingSpec& spec() const { return spec_; }
@@ -44,7 +46,7 @@ class DistributedArray : public tensor::PlacedValue {
 };
 
 /// Puts the parts of an array that devices hold together on the host.
-tensor::Literal gather_to_host(const tensor::Shape& shape, const sharding::ShardingSpec& spec, const mesh::LogicalMesh& mesh,
-                               const std::vector<const pjrt::Buffer*>& buffers);
+tensor::Literal gather_to_host(const tensor::Shape& shape, const sharding::ShardingSpec& spec,
+                               const mesh::LogicalMesh& mesh, const std::vector<const pjrt::Buffer*>& buffers);
 
 }  // namespace alpa::runtime

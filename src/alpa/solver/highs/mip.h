@@ -21,18 +21,18 @@ struct UsageRow {
 struct MipRequest {
   const Mrf* mrf = nullptr;
   std::vector<UsageRow> rows;
-  bool minimise_peak = false;      ///< Minimise the largest excess over the rows' limits in place of the costs.
-  std::optional<double> cutoff;    ///< Only labellings that cost less are wanted; the field's constant not included.
+  bool minimise_peak = false;    ///< Minimise the largest excess over the rows' limits in place of the costs.
+  std::optional<double> cutoff;  ///< Only labellings that cost less are wanted; the field's constant not included.
   double relative_gap = 0;
   double seconds = 60;
   int64_t branch_nodes = 20'000;
 };
 
 struct MipResult {
-  bool finished = false;           ///< Proved: `labels` is optimal, or there is none below the cutoff.
+  bool finished = false;  ///< Proved: `labels` is optimal, or there is none below the cutoff.
   bool stopped_by_clock = false;
-  std::vector<int32_t> labels;     ///< Empty: none found.
-  double bound = 0;                ///< The field's constant not included; in double precision.
+  std::vector<int32_t> labels;  ///< Empty: none found.
+  double bound = 0;             ///< The field's constant not included; in double precision.
 };
 
 /// Branch and bound by HiGHS over the local polytope: binary node variables, continuous edge variables.
