@@ -29,6 +29,7 @@ test: build
 matrix: build
 	@ALPA_FULL_MATRIX=1 build/release/bin/models_test
 	@ALPA_FULL_MATRIX=1 build/release/bin/ops_test --gtest_brief=1
+	@ALPA_FULL_MATRIX=1 build/release/bin/survey_test --gtest_brief=1
 
 bench: build
 	@benchmarks/run.sh

@@ -1,162 +1,25 @@
 // For each (opcode, operand specs, result specs) that a rule emits: the value equals one device's, the bytes found
 // after partitioning equal the bytes predicted, and dots and convolutions are divided as claimed. For each elementary
-// change of placement, and for chains of them, the same. Without arguments a covering subset; ALPA_FULL_MATRIX=1:
-// everything on both plug-ins.
+// change of placement, and for chains of them, the same. A covering subset by default; ALPA_FULL_MATRIX=1: everything
+// on both plug-ins.
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
+#include <limits>
 #include <random>
 
 #include "alpa/base/error.h"
-#include "alpa/compiler/compile.h"
 #include "alpa/cost/reshard_model.h"
 #include "alpa/hlo/builder.h"
-#include "alpa/hlo/flops.h"
 #include "alpa/hlo/proto_io.h"
-#include "alpa/pjrt/client.h"
-#include "alpa/planner/intra/strategy.h"
 #include "op_cases.h"
+#include "op_harness.h"
 
 namespace alpa::property {
 namespace {
 
 using sharding::ShardingSpec;
-
-bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
-
-const std::vector<std::string>& plugins() {
-  static const std::vector<std::string> paths = [] {
-    const std::string site = std::string(ALPA_VENV) + "/lib/python3.11/site-packages/";
-    return std::vector<std::string>{site + "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
-                                    site + "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"};
-  }();
-  return paths;
-}
-
-const pjrt::Client& client(int plugin) {
-  static std::map<int, pjrt::Client> clients;
-  const auto found = clients.find(plugin);
-  if (found != clients.end()) return found->second;
-  return clients
-      .emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(plugins()[static_cast<size_t>(plugin)]),
-                                            {.cpu_device_count = 8}))
-      .first->second;
-}
-
-tensor::Literal random_literal(const tensor::Shape& shape, int64_t bound, std::mt19937& random) {
-  tensor::Literal literal(shape);
-  std::uniform_real_distribution<double> real(-1, 1);
-  std::uniform_int_distribution<int64_t> integer(-1, bound);
-  for (int64_t k = 0; k < tensor::num_elements(shape); ++k) {
-    if (shape.dtype == tensor::DType::kPred) {
-      literal.set(k, static_cast<double>(integer(random) % 2 != 0));
-    } else {
-      literal.set(
-          k, tensor::is_integral(shape.dtype)
-                 ? static_cast<double>(std::max<int64_t>(integer(random), tensor::name(shape.dtype)[0] == 'u' ? 0 : -1))
-                 : real(random));
-    }
-  }
-  return literal;
-}
-
-// Largest difference, relative to the largest value.
-double difference(const tensor::Literal& a, const tensor::Literal& b) {
-  double largest = 1e-6;
-  double worst = 0;
-  for (int64_t k = 0; k < tensor::num_elements(a.shape()); ++k) {
-    const double x = a.at(k);
-    const double y = b.at(k);
-    if (std::isnan(x) && std::isnan(y)) continue;
-    if (x == y) continue;
-    largest = std::max(largest, std::abs(x));
-    const double delta = std::abs(x - y);
-    worst = std::isnan(delta) ? std::numeric_limits<double>::infinity() : std::max(worst, delta);
-  }
-  return worst / largest;
-}
-
-struct Outcome {
-  std::vector<tensor::Literal> outputs;
-  std::map<std::string, hlo::CollectiveTotal> found;
-  int64_t contraction_flops = 0;
-};
-
-Outcome run(const compiler::Program& program, const plan::Plan& plan, const std::vector<tensor::Literal>& inputs,
-            int plugin) {
-  const mesh::ClusterSpec cluster = mesh::local_cpu(8);
-  compiler::Compiled compiled = compiler::compile(program, plan, cluster, client(plugin));
-  compiled.executable.set_inputs(inputs);
-  compiled.executable.step();
-  compiled.executable.sync();
-  Outcome outcome{{}, compiled.found, compiled.contraction_flops};
-  for (size_t k = 0; k < plan.outputs.size(); ++k)
-    outcome.outputs.push_back(compiled.executable.output(static_cast<int>(k)));
-  return outcome;
-}
-
-// Everything replicated but what the strategy says of the operation and of the parameters that it takes.
-plan::Plan plan_of(const compiler::Program& program, hlo::NodeId node, const planner::Strategy& strategy,
-                   const mesh::LogicalMesh& mesh) {
-  const hlo::ValueGraph& graph = program.graph;
-  std::vector<ShardingSpec> specs;
-  for (const hlo::Value& value : graph.values) specs.push_back(ShardingSpec::replicated(value.shape.rank()));
-  const hlo::Node& operation = graph.nodes[static_cast<size_t>(node)];
-  for (size_t k = 0; k < operation.operands.size(); ++k)
-    specs[static_cast<size_t>(operation.operands[k])] = strategy.operands[k];
-  for (size_t k = 0; k < operation.results.size(); ++k)
-    specs[static_cast<size_t>(operation.results[k])] = strategy.results[k];
-  plan::Plan plan;
-  plan.program_hash = program.hash;
-  plan.mesh = mesh;
-  for (const hlo::Node& one : graph.nodes) {
-    auto& list = plan.ops[program.module.computation(one.computation)[one.instruction].name];
-    for (const hlo::ValueId value : one.results) list.push_back(specs[static_cast<size_t>(value)]);
-  }
-  for (const hlo::ValueId value : graph.inputs)
-    plan.inputs.push_back({"", graph.values[static_cast<size_t>(value)].shape, specs[static_cast<size_t>(value)]});
-  for (const hlo::ValueId value : graph.outputs)
-    plan.outputs.push_back({"", graph.values[static_cast<size_t>(value)].shape, specs[static_cast<size_t>(value)]});
-  return plan;
-}
-
-std::string describe(const planner::Strategy& strategy, const mesh::LogicalMesh& mesh) {
-  std::string text;
-  for (const ShardingSpec& spec : strategy.operands) text += to_string(spec, mesh) + " ";
-  text += "->";
-  for (const ShardingSpec& spec : strategy.results) text += " " + to_string(spec, mesh);
-  return text;
-}
-
-std::string describe(const std::map<std::string, hlo::CollectiveTotal>& totals) {
-  std::string text;
-  for (const auto& [kind, total] : totals) {
-    if (total.count > 0) text += fmt::format("{} x{} {} bytes; ", kind, total.count, total.bytes);
-  }
-  return text.empty() ? "nothing" : text;
-}
-
-bool same_bytes(const std::map<std::string, hlo::CollectiveTotal>& a,
-                const std::map<std::string, hlo::CollectiveTotal>& b) {
-  const auto bytes = [](const auto& totals, const std::string& kind) {
-    const auto found = totals.find(kind);
-    return found == totals.end() ? 0.0 : found->second.bytes;
-  };
-  for (const auto* totals : {&a, &b}) {
-    for (const auto& [kind, total] : *totals) {
-      if (bytes(a, kind) != bytes(b, kind)) return false;
-    }
-  }
-  return true;
-}
-
-double tolerance(const tensor::Shape& shape) {
-  if (shape.dtype == tensor::DType::kBF16 || shape.dtype == tensor::DType::kF16) return 2e-2;
-  return tensor::is_floating(shape.dtype) ? 1e-5 : 0;
-}
 
 using Parameter = std::tuple<int, std::string>;  // plug-in, mesh
 
@@ -170,26 +33,11 @@ TEST_P(Operations, EveryStrategyIsRightAndMovesThePredictedBytes) {
   const size_t most =
       full_matrix() ? std::numeric_limits<size_t>::max() : 6;  // of one operation, spread over its strategies
   int64_t tried = 0;
-  const char* only = std::getenv("ALPA_ONLY_OP");
   for (const OpCase& one : op_cases()) {
-    if (only != nullptr && one.name.find(only) == std::string::npos) continue;
     const compiler::Program program = compiler::load_program(hlo::write_module(one.module), one.name, std::nullopt, {});
     hlo::NodeId target = static_cast<hlo::NodeId>(program.graph.nodes.size()) - 1;
-    std::mt19937 random(7);
-    std::vector<tensor::Literal> inputs;
-    for (const hlo::ValueId input : program.graph.inputs)
-      inputs.push_back(
-          random_literal(program.graph.values[static_cast<size_t>(input)].shape, one.integer_bound, random));
-    const planner::Strategy whole = [&] {
-      planner::Strategy strategy;
-      for (const hlo::ValueId value : program.graph.nodes[static_cast<size_t>(target)].operands)
-        strategy.operands.push_back(
-            ShardingSpec::replicated(program.graph.values[static_cast<size_t>(value)].shape.rank()));
-      for (const hlo::ValueId value : program.graph.nodes[static_cast<size_t>(target)].results)
-        strategy.results.push_back(
-            ShardingSpec::replicated(program.graph.values[static_cast<size_t>(value)].shape.rank()));
-      return strategy;
-    }();
+    const std::vector<tensor::Literal> inputs = random_inputs(program, one.integer_bound);
+    const planner::Strategy whole = whole_strategy(program, target);
     SCOPED_TRACE(one.name);
     Outcome single;
     try {
@@ -314,66 +162,6 @@ TEST_P(Resharding, ChainsAreNotMerged) {
       for (const ShardingSpec& to : sharding::enumerate_specs(shape, mesh)) {
         const auto steps = reshard.steps(shape, from, to);
         if (steps.size() > 1 && count++ % stride == 0) check_chain(shape, from, steps, mesh, plugin);
-      }
-    }
-  }
-}
-
-// Not a check but a survey (ALPA_SURVEY=1): every way to divide one dim of each operand and result eight ways that no
-// rule emits; prints those whose value stock XLA computes wrongly, or refuses.
-TEST(Survey, WhatNoRuleEmitsAndXlaComputesWrongly) {
-  if (std::getenv("ALPA_SURVEY") == nullptr) return;
-  const mesh::LogicalMesh mesh = mesh::LogicalMesh::parse("8");
-  for (const OpCase& one : op_cases()) {
-    std::fflush(stdout);
-    if (one.module.entry_computation().size() <= 3 &&
-        hlo::is_elementwise(one.module.entry_computation().instructions.back().opcode))
-      continue;
-    const compiler::Program program = compiler::load_program(hlo::write_module(one.module), one.name, std::nullopt, {});
-    const hlo::NodeId target = static_cast<hlo::NodeId>(program.graph.nodes.size()) - 1;
-    const hlo::Node& node = program.graph.nodes[static_cast<size_t>(target)];
-    std::mt19937 random(7);
-    std::vector<tensor::Literal> inputs;
-    for (const hlo::ValueId input : program.graph.inputs)
-      inputs.push_back(
-          random_literal(program.graph.values[static_cast<size_t>(input)].shape, one.integer_bound, random));
-    std::vector<std::vector<ShardingSpec>> choices;
-    for (const hlo::ValueId value : node.operands)
-      choices.push_back(sharding::enumerate_specs(program.graph.values[static_cast<size_t>(value)].shape, mesh));
-    choices.push_back(
-        sharding::enumerate_specs(program.graph.values[static_cast<size_t>(node.results[0])].shape, mesh));
-    planner::Strategy strategy;
-    for (const hlo::ValueId value : node.operands)
-      strategy.operands.push_back(
-          ShardingSpec::replicated(program.graph.values[static_cast<size_t>(value)].shape.rank()));
-    for (const hlo::ValueId value : node.results)
-      strategy.results.push_back(
-          ShardingSpec::replicated(program.graph.values[static_cast<size_t>(value)].shape.rank()));
-    const Outcome single = run(program, plan_of(program, target, strategy, mesh::LogicalMesh({1})), inputs, 0);
-    size_t combinations = 1;
-    for (const auto& list : choices) combinations *= list.size();
-    for (size_t index = 0; index < combinations; ++index) {
-      size_t rest = index;
-      for (size_t k = 0; k < choices.size(); ++k) {
-        const ShardingSpec& spec = choices[k][rest % choices[k].size()];
-        rest /= choices[k].size();
-        if (k < node.operands.size())
-          strategy.operands[k] = spec;
-        else
-          strategy.results[0] = spec;
-      }
-      for (size_t k = 1; k < strategy.results.size(); ++k)
-        strategy.results[k] =
-            strategy.results[k].rank() == strategy.results[0].rank() ? strategy.results[0] : strategy.results[k];
-      try {
-        const Outcome outcome = run(program, plan_of(program, target, strategy, mesh), inputs, 0);
-        for (size_t output = 0; output < outcome.outputs.size(); ++output) {
-          const double error = difference(single.outputs[output], outcome.outputs[output]);
-          if (error > 10 * tolerance(single.outputs[output].shape()))
-            fmt::print("WRONG {} {} error {:.3g}\n", one.name, describe(strategy, mesh), error);
-        }
-      } catch (const Error& error) {
-        fmt::print("REFUSED {} {}: {}\n", one.name, describe(strategy, mesh), std::string(error.what()).substr(0, 160));
       }
     }
   }

@@ -103,7 +103,7 @@ std::string_view Lexer::peek_word() {
 
 bool Lexer::accept(char mark) {
   if (peek() != mark || mark == '\0') return false;
-  start_ = at_++;
+  ++at_;
   return true;
 }
 
@@ -145,7 +145,7 @@ std::string Lexer::name(std::string_view what) {
 
 std::string Lexer::string() {
   expect('"');
-  const size_t opened = start_;
+  const size_t opened = at_ - 1;
   std::string result;
   while (at_ < text_.size() && text_[at_] != '"') {
     char c = text_[at_++];
