@@ -1,6 +1,10 @@
 #include "mutate.h"
 
 #include <array>
+#include <memory>
+#include <vector>
+
+#include "alpa/hlo/opcode.h"
 
 namespace alpa::fuzz {
 namespace {
@@ -91,6 +95,11 @@ pb::HloInstructionProto& any_instruction(pb::HloModuleProto& module, Random& ran
   return *module.mutable_computations(0)->mutable_instructions(0);
 }
 
+std::string_view any_opcode(Random& random) {
+  constexpr size_t kCount = static_cast<size_t>(hlo::Opcode::kXor) + 1;  // the last one
+  return hlo::name(static_cast<hlo::Opcode>(below(random, kCount)));
+}
+
 }  // namespace
 
 std::string mutate_bytes(std::string bytes, std::string_view other, Random& random) {
@@ -129,12 +138,13 @@ std::string mutate_json(std::string text, Random& random) {
 void mutate_module(pb::HloModuleProto& module, Random& random) {
   for (size_t changes = 1 + below(random, 3); changes > 0; --changes) {
     pb::HloInstructionProto& one = any_instruction(module, random);
-    switch (below(random, 12)) {
+    switch (below(random, 13)) {
       case 0: *one.mutable_shape() = any_instruction(module, random).shape(); break;
       case 1: one.set_opcode(any_instruction(module, random).opcode()); break;
       case 2: *one.mutable_operand_ids() = any_instruction(module, random).operand_ids(); break;
       case 3: *one.mutable_called_computation_ids() = any_instruction(module, random).called_computation_ids(); break;
       case 4: change_message(module, random); break;
+      case 5: one.set_opcode(std::string(any_opcode(random))); break;
       default: change_message(one, random); break;
     }
   }

@@ -182,6 +182,25 @@ TEST(Mutation, Safetensors) {
   EXPECT_GT(counts.refused, 100);
 }
 
+// What mutations cannot be expected to meet by chance.
+TEST(Refusals, OfNumbersThatWrapAround) {
+  const auto meta = [](const std::string& dim) {
+    return compiler::parse_meta(R"({"inputs": [{"name": "x", "dtype": "float32", "shape": [8], "batch_dim": )" + dim + R"(}], "outputs": []})", "test");
+  };
+  meta("0");
+  EXPECT_THROW(meta("1"), InvalidArgumentError);
+  EXPECT_THROW(meta("2147483648"), InvalidArgumentError);
+  EXPECT_THROW(meta("4294967296"), InvalidArgumentError);
+  const auto arrays = [](const std::string& entries) {
+    uint64_t size = entries.size();
+    return tensor::read_safetensors(std::string(reinterpret_cast<const char*>(&size), 8) + entries + "12345678", "test");
+  };
+  arrays(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "b": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})");
+  EXPECT_THROW(arrays(R"({"a": {"dtype": "F32", "shape": [18446744073709551615, 18446744073709551615], "data_offsets": [0, 4]}})"), InvalidArgumentError);
+  EXPECT_THROW(arrays(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "b": {"dtype": "F32", "shape": [1], "data_offsets": [3, 7]}})"),
+               InvalidArgumentError);
+}
+
 TEST(Mutation, Problem) {
   const std::string json = read_file(ALPA_TEST_DATA "/iopddl/example.json");
   Counts counts;

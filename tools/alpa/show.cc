@@ -6,10 +6,10 @@
 
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/flops.h"
+#include "alpa/hlo/text.h"
 #include "alpa/hlo/trip_count.h"
 #include "command.h"
 #include "format.h"
-#include "module_listing.h"
 #include "step_options.h"
 
 namespace alpa::tool {
@@ -93,7 +93,7 @@ int run(const std::string& file, const std::string& plugin, bool stats) {
   ClientSource client(plugin.empty() ? std::nullopt : std::optional(plugin), 1);
   const hlo::Module module = load_module(file, client);
   if (!stats) {
-    fmt::print("{}", module_listing(module));
+    fmt::print("{}", hlo::to_text(module));
     return 0;
   }
   fmt::print("{}: module {}\n\n{}{}{}", file, module.name, sizes_table(module), loops_table(module),

@@ -59,7 +59,7 @@ class Reader {
     if (entry.contains("init")) result.zeros = entry["init"] == "zeros";
     if (entry.contains("batch_dim") && !entry["batch_dim"].is_null()) {
       const Json& dim = entry["batch_dim"];
-      if (!dim.is_number_unsigned() || dim.get<int>() >= result.shape.rank())
+      if (!dim.is_number_unsigned() || dim.get<uint64_t>() >= result.shape.dims.size())
         fail(result.name + ": \"batch_dim\" is no dim of it");
       result.batch_dim = dim.get<int>();
     }

@@ -53,6 +53,8 @@ Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
                                   "a donation entry names output {} and parameter {}, which the program lacks",
                                   alias.output, alias.parameter);
     meta.inputs[static_cast<size_t>(alias.parameter)].donated = true;
+    // XLA lets memory of the same size be reused for another shape.
+    if (output_shape(graph, static_cast<size_t>(alias.output)) != meta.inputs[static_cast<size_t>(alias.parameter)].shape) continue;
     meta.outputs[static_cast<size_t>(alias.output)].feeds_input = static_cast<int>(alias.parameter);
     meta.outputs[static_cast<size_t>(alias.output)].name = meta.inputs[static_cast<size_t>(alias.parameter)].name;
   }

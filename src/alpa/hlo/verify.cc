@@ -13,7 +13,7 @@ using verifying::Context;
 using verifying::Site;
 
 // Computations can call each other so that the program doubles at each level; no real one comes near this.
-constexpr int64_t kMaxExpanded = 20'000'000;
+constexpr int64_t kMaxExpanded = 5'000'000;
 constexpr int kMaxDepth = 256;
 constexpr int kMaxRank = 64;
 

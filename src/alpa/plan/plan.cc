@@ -51,6 +51,12 @@ class Reader {
     return object[key].get<double>();
   }
 
+  int64_t whole(const Json& object, const char* key) const {
+    const double value = number(object, key);
+    check(value >= 0 && value <= 1e18, "\"{}\" is {}: it must be from 0 to 10^18", key, value);
+    return static_cast<int64_t>(value);
+  }
+
   ShardingSpec spec(const Json& json, const mesh::LogicalMesh& mesh, std::string_view where) const {
     check(json.is_array(), "the spec of {} must be a list, one entry a dim", where);
     ShardingSpec result;
@@ -182,12 +188,12 @@ Plan plan_from_json(std::string_view text, std::string_view source) {
   plan.cluster = read.text(json, "cluster");
   plan.mesh = mesh::LogicalMesh::parse(read.text(json, "mesh"));
   plan.method = read.text(json, "method");
-  plan.micro_batches = static_cast<int64_t>(read.number(json, "micro_batches"));
+  plan.micro_batches = read.whole(json, "micro_batches");
   plan.objective_seconds = read.number(json, "objective_seconds");
   plan.bound_seconds = read.number(json, "bound_seconds");
   plan.communication_seconds = read.number(json, "communication_seconds");
   plan.planning_seconds = read.number(json, "planning_seconds");
-  plan.predicted_memory_per_device_bytes = static_cast<int64_t>(read.number(json, "predicted_memory_per_device_bytes"));
+  plan.predicted_memory_per_device_bytes = read.whole(json, "predicted_memory_per_device_bytes");
   read.check(read.field(json, "collectives").is_object(), "\"collectives\" must be an object");
   for (const auto& [kind, total] : json["collectives"].items()) {
     plan.collectives[kind] = {read.number(total, "count"), read.number(total, "bytes")};

@@ -1,5 +1,6 @@
 #include "alpa/tensor/safetensors.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -58,6 +59,22 @@ Literal read_one(const std::string& name, const Json& entry, std::string_view da
   return Literal(shape, {reinterpret_cast<const std::byte*>(data.data()) + begin, end - begin});
 }
 
+// Data of different entries must not share bytes.
+void check_overlaps(const Json& header, std::string_view source) {
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  for (const auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") continue;
+    const auto begin = entry["data_offsets"][0].get<uint64_t>();
+    const auto end = entry["data_offsets"][1].get<uint64_t>();
+    if (begin < end) ranges.emplace_back(begin, end);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (size_t k = 1; k < ranges.size(); ++k) {
+    require<InvalidArgumentError>(ranges[k - 1].second <= ranges[k].first, "safetensors", "{}: two entries overlap at byte {} of its data",
+                                  source, ranges[k].first);
+  }
+}
+
 }  // namespace
 
 std::map<std::string, Literal> read_safetensors(std::string_view bytes, std::string_view source) {
@@ -76,6 +93,7 @@ std::map<std::string, Literal> read_safetensors(std::string_view bytes, std::str
     if (name == "__metadata__") continue;
     result.emplace(name, read_one(name, entry, bytes.substr(8 + header_size), source));
   }
+  check_overlaps(header, source);
   return result;
 }
 
