@@ -6,7 +6,6 @@
 #include "alpa/hlo/proto_io.h"
 #include "alpa/hlo/text.h"
 #include "alpa/hlo/value_graph.h"
-
 #include "one_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

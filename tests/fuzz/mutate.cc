@@ -12,7 +12,8 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-constexpr std::array<int64_t, 14> kNumbers = {0, 1, 2, 3, 4, 7, 8, -1, -2, 64, 1 << 20, int64_t{1} << 40, INT64_MAX, INT64_MIN};
+constexpr std::array<int64_t, 14> kNumbers = {0,         1,        2, 3, 4, 7, 8, -1, -2, 64, 1 << 20, int64_t{1} << 40,
+                                              INT64_MAX, INT64_MIN};
 
 int64_t interesting(Random& random, int64_t old) {
   switch (below(random, 4)) {
@@ -27,7 +28,8 @@ void change_list(Message& message, const FieldDescriptor& field, Random& random)
   const int size = reflection.FieldSize(message, &field);
   switch (below(random, 3)) {
     case 0:
-      if (size > 1) reflection.SwapElements(&message, &field, static_cast<int>(below(random, static_cast<size_t>(size))), size - 1);
+      if (size > 1)
+        reflection.SwapElements(&message, &field, static_cast<int>(below(random, static_cast<size_t>(size))), size - 1);
       reflection.RemoveLast(&message, &field);
       break;
     case 1:
@@ -35,10 +37,14 @@ void change_list(Message& message, const FieldDescriptor& field, Random& random)
                               static_cast<int>(below(random, static_cast<size_t>(size))));
       break;
     default:
-      if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT64) reflection.AddInt64(&message, &field, interesting(random, 1));
+      if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT64)
+        reflection.AddInt64(&message, &field, interesting(random, 1));
       if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-        const auto copy = std::unique_ptr<Message>(reflection.GetRepeatedMessage(message, &field, static_cast<int>(below(random, static_cast<size_t>(size)))).New());
-        copy->CopyFrom(reflection.GetRepeatedMessage(message, &field, static_cast<int>(below(random, static_cast<size_t>(size)))));
+        const auto copy = std::unique_ptr<Message>(
+            reflection.GetRepeatedMessage(message, &field, static_cast<int>(below(random, static_cast<size_t>(size))))
+                .New());
+        copy->CopyFrom(
+            reflection.GetRepeatedMessage(message, &field, static_cast<int>(below(random, static_cast<size_t>(size)))));
         reflection.AddMessage(&message, &field)->CopyFrom(*copy);
       }
   }
@@ -46,15 +52,21 @@ void change_list(Message& message, const FieldDescriptor& field, Random& random)
 
 void change_value(Message& message, const FieldDescriptor& field, Random& random) {
   const auto& reflection = *message.GetReflection();
-  const int at = field.is_repeated() ? static_cast<int>(below(random, static_cast<size_t>(reflection.FieldSize(message, &field)))) : 0;
+  const int at = field.is_repeated()
+                     ? static_cast<int>(below(random, static_cast<size_t>(reflection.FieldSize(message, &field))))
+                     : 0;
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT64: {
-      if (field.is_repeated()) return reflection.SetRepeatedInt64(&message, &field, at, interesting(random, reflection.GetRepeatedInt64(message, &field, at)));
+      if (field.is_repeated())
+        return reflection.SetRepeatedInt64(&message, &field, at,
+                                           interesting(random, reflection.GetRepeatedInt64(message, &field, at)));
       return reflection.SetInt64(&message, &field, interesting(random, reflection.GetInt64(message, &field)));
     }
     case FieldDescriptor::CPPTYPE_INT32: {
       const auto value = [&](int32_t old) { return static_cast<int32_t>(interesting(random, old)); };
-      if (field.is_repeated()) return reflection.SetRepeatedInt32(&message, &field, at, value(reflection.GetRepeatedInt32(message, &field, at)));
+      if (field.is_repeated())
+        return reflection.SetRepeatedInt32(&message, &field, at,
+                                           value(reflection.GetRepeatedInt32(message, &field, at)));
       return reflection.SetInt32(&message, &field, value(reflection.GetInt32(message, &field)));
     }
     case FieldDescriptor::CPPTYPE_BOOL:
@@ -89,7 +101,8 @@ pb::HloInstructionProto& any_instruction(pb::HloModuleProto& module, Random& ran
   for (const auto& computation : module.computations()) total += static_cast<size_t>(computation.instructions_size());
   size_t index = below(random, total);
   for (auto& computation : *module.mutable_computations()) {
-    if (index < static_cast<size_t>(computation.instructions_size())) return *computation.mutable_instructions(static_cast<int>(index));
+    if (index < static_cast<size_t>(computation.instructions_size()))
+      return *computation.mutable_instructions(static_cast<int>(index));
     index -= static_cast<size_t>(computation.instructions_size());
   }
   return *module.mutable_computations(0)->mutable_instructions(0);
@@ -118,7 +131,20 @@ std::string mutate_bytes(std::string bytes, std::string_view other, Random& rand
 }
 
 std::string mutate_json(std::string text, Random& random) {
-  constexpr std::array<std::string_view, 14> kTokens = {"-1", "0", "1e999", "18446744073709551615", "99999999999999999999", "null", "true", "\"\"", "[]", "{}", "1.5", "\"x\"", "-9223372036854775808", "4294967296"};
+  constexpr std::array<std::string_view, 14> kTokens = {"-1",
+                                                        "0",
+                                                        "1e999",
+                                                        "18446744073709551615",
+                                                        "99999999999999999999",
+                                                        "null",
+                                                        "true",
+                                                        "\"\"",
+                                                        "[]",
+                                                        "{}",
+                                                        "1.5",
+                                                        "\"x\"",
+                                                        "-9223372036854775808",
+                                                        "4294967296"};
   for (size_t changes = 1 + below(random, 3); changes > 0 && !text.empty(); --changes) {
     const size_t at = below(random, text.size());
     if (below(random, 4) == 0) {

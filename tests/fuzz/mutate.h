@@ -21,8 +21,8 @@ std::string mutate_bytes(std::string bytes, std::string_view other, Random& rand
 /// One to three changes of a JSON text: numbers, brackets, deleted or repeated entries, bytes.
 std::string mutate_json(std::string text, Random& random);
 
-/// One to three changes of fields of a module that is a valid message: numbers become interesting ones, entries of lists are
-/// dropped, repeated or swapped, opcodes and shapes exchanged.
+/// One to three changes of fields of a module that is a valid message: numbers become interesting ones, entries of
+/// lists are dropped, repeated or swapped, opcodes and shapes exchanged.
 void mutate_module(pb::HloModuleProto& module, Random& random);
 
 }  // namespace alpa::fuzz

@@ -1,4 +1,5 @@
-// Damaged files through everything that reads them: what comes out is a value or a typed error of the caller's, in time.
+// Damaged files through everything that reads them: what comes out is a value or a typed error of the caller's, in
+// time.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -91,7 +92,14 @@ TEST(Mutation, BytesOfAModule) {
     Random random(seed);
     const bool small = seed % 16 != 0;
     const std::string mutant = mutate_bytes(small ? mlp : scan, small ? scan : mlp, random);
-    if (!survives("module", seed, [&] { inspect(mutant, seed); load(mutant); }, counts)) return;
+    if (!survives(
+            "module", seed,
+            [&] {
+              inspect(mutant, seed);
+              load(mutant);
+            },
+            counts))
+      return;
   }
   EXPECT_GT(counts.taken, 10);
   EXPECT_GT(counts.refused, 300);
@@ -185,7 +193,9 @@ TEST(Mutation, Safetensors) {
 // What mutations cannot be expected to meet by chance.
 TEST(Refusals, OfNumbersThatWrapAround) {
   const auto meta = [](const std::string& dim) {
-    return compiler::parse_meta(R"({"inputs": [{"name": "x", "dtype": "float32", "shape": [8], "batch_dim": )" + dim + R"(}], "outputs": []})", "test");
+    return compiler::parse_meta(
+        R"({"inputs": [{"name": "x", "dtype": "float32", "shape": [8], "batch_dim": )" + dim + R"(}], "outputs": []})",
+        "test");
   };
   meta("0");
   EXPECT_THROW(meta("1"), InvalidArgumentError);
@@ -193,12 +203,19 @@ TEST(Refusals, OfNumbersThatWrapAround) {
   EXPECT_THROW(meta("4294967296"), InvalidArgumentError);
   const auto arrays = [](const std::string& entries) {
     uint64_t size = entries.size();
-    return tensor::read_safetensors(std::string(reinterpret_cast<const char*>(&size), 8) + entries + "12345678", "test");
+    return tensor::read_safetensors(std::string(reinterpret_cast<const char*>(&size), 8) + entries + "12345678",
+                                    "test");
   };
-  arrays(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "b": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})");
-  EXPECT_THROW(arrays(R"({"a": {"dtype": "F32", "shape": [18446744073709551615, 18446744073709551615], "data_offsets": [0, 4]}})"), InvalidArgumentError);
-  EXPECT_THROW(arrays(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "b": {"dtype": "F32", "shape": [1], "data_offsets": [3, 7]}})"),
-               InvalidArgumentError);
+  arrays(
+      R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "b": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})");
+  EXPECT_THROW(
+      arrays(
+          R"({"a": {"dtype": "F32", "shape": [18446744073709551615, 18446744073709551615], "data_offsets": [0, 4]}})"),
+      InvalidArgumentError);
+  EXPECT_THROW(
+      arrays(
+          R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "b": {"dtype": "F32", "shape": [1], "data_offsets": [3, 7]}})"),
+      InvalidArgumentError);
 }
 
 TEST(Mutation, Problem) {

@@ -1,5 +1,4 @@
 #include "alpa/tensor/safetensors.h"
-
 #include "one_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

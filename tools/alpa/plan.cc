@@ -30,6 +30,7 @@ int run(StepOptions options, const std::string& json) {
   progress.show("reading " + options.step);
   ClientSource client(options.plugin_option(), 1);
   const compiler::Program program = load_step(options, client);
+  note_unknown_loops(program, progress);
   planner.progress = [&](const std::string& what, double seconds) {
     progress.show(fmt::format("{}, {:.1f} s", what, seconds));
   };

@@ -1,5 +1,7 @@
 #include "step_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -119,6 +121,13 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
       result.cluster.devices_per_host = std::max<int64_t>(1, result.num_devices / options.hosts);
   }
   return result;
+}
+
+void note_unknown_loops(const compiler::Program& program, Progress& progress) {
+  const int64_t count = program.graph.unknown_trip_counts;
+  if (count == 0) return;
+  progress.note(fmt::format("{} loop{} of unknown trip count: what {} communicates is counted once", count,
+                            count == 1 ? "" : "s", count == 1 ? "it" : "each"));
 }
 
 compiler::Program load_step(const StepOptions& options, ClientSource& client) {

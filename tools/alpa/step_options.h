@@ -8,6 +8,7 @@
 
 #include "alpa/compiler/plan_program.h"
 #include "client_source.h"
+#include "progress.h"
 
 namespace alpa::tool {
 
@@ -43,6 +44,9 @@ mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices);
 
 /// Reads the step and its meta.json. Opens the plug-in for StableHLO alone. Errors name the file.
 compiler::Program load_step(const StepOptions& options, ClientSource& client);
+
+/// Says how many loops are counted once because their number of turns is unknown, if there are any.
+void note_unknown_loops(const compiler::Program& program, Progress& progress);
 
 /// The module that a file holds, as it is there. Errors name the file.
 hlo::Module load_module(const std::string& path, ClientSource& client);

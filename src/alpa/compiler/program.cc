@@ -54,7 +54,9 @@ Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
                                   alias.output, alias.parameter);
     meta.inputs[static_cast<size_t>(alias.parameter)].donated = true;
     // XLA lets memory of the same size be reused for another shape.
-    if (output_shape(graph, static_cast<size_t>(alias.output)) != meta.inputs[static_cast<size_t>(alias.parameter)].shape) continue;
+    if (output_shape(graph, static_cast<size_t>(alias.output)) !=
+        meta.inputs[static_cast<size_t>(alias.parameter)].shape)
+      continue;
     meta.outputs[static_cast<size_t>(alias.output)].feeds_input = static_cast<int>(alias.parameter);
     meta.outputs[static_cast<size_t>(alias.output)].name = meta.inputs[static_cast<size_t>(alias.parameter)].name;
   }

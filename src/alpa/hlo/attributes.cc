@@ -118,7 +118,8 @@ std::vector<SliceDim> slice_dims(const Instruction& instruction) {
 std::vector<PadDim> pad_dims(const Instruction& instruction) {
   std::vector<PadDim> result;
   for (const pb::PaddingConfigDimension& dim : proto_of(instruction).padding_config().dimensions()) {
-    result.push_back({.low = dim.edge_padding_low(), .high = dim.edge_padding_high(), .interior = dim.interior_padding()});
+    result.push_back(
+        {.low = dim.edge_padding_low(), .high = dim.edge_padding_high(), .interior = dim.interior_padding()});
   }
   return result;
 }

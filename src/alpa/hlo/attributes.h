@@ -78,12 +78,12 @@ std::optional<sharding::OpSharding> sharding(const Instruction& instruction);
 /// Devices that take part in each instance of a collective: size of one group. `num_devices` stands for "all".
 int64_t group_size(const Instruction& instruction, int64_t num_devices);
 
-/// Text that is equal for instructions that do the same to arrays of the same shapes: opcode and attributes, without name,
-/// metadata, sharding and the result's shape; of reducers and comparators the same of their instructions.
+/// Text that is equal for instructions that do the same to arrays of the same shapes: opcode and attributes, without
+/// name, metadata, sharding and the result's shape; of reducers and comparators the same of their instructions.
 std::string signature(const Module& module, const Computation& computation, const Instruction& instruction);
 
 struct Alias {
-  int64_t output = 0;     ///< Index into the root tuple; 0 for a root that is an array.
+  int64_t output = 0;  ///< Index into the root tuple; 0 for a root that is an array.
   int64_t parameter = 0;
 };
 /// Donated parameters that share memory with outputs. Errors: UnsupportedError for nested indices.

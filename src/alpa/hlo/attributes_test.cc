@@ -39,18 +39,21 @@ TEST(Attributes, SurviveTheirBytes) {
 }
 
 TEST(Attributes, ConstantsOfAllTypesHoldTheirValue) {
-  for (const DType dtype : {DType::kPred, DType::kS8, DType::kU8, DType::kS16, DType::kU16, DType::kS32, DType::kU32, DType::kS64, DType::kU64, DType::kF16,
-                            DType::kBF16, DType::kF32, DType::kF64}) {
-    const Module module = read_module(write_module(program([&](ModuleBuilder&, ComputationBuilder& b) { return b.scalar(dtype, 1); })));
+  for (const DType dtype : {DType::kPred, DType::kS8, DType::kU8, DType::kS16, DType::kU16, DType::kS32, DType::kU32,
+                            DType::kS64, DType::kU64, DType::kF16, DType::kBF16, DType::kF32, DType::kF64}) {
+    const Module module =
+        read_module(write_module(program([&](ModuleBuilder&, ComputationBuilder& b) { return b.scalar(dtype, 1); })));
     const auto value = constant_value(root(module));
     ASSERT_TRUE(value.has_value()) << tensor::name(dtype);
     EXPECT_EQ(value->at(0), 1) << tensor::name(dtype);
-    EXPECT_EQ(integer_constant(root(module)).has_value(), dtype == DType::kPred || tensor::is_integral(dtype)) << tensor::name(dtype);
+    EXPECT_EQ(integer_constant(root(module)).has_value(), dtype == DType::kPred || tensor::is_integral(dtype))
+        << tensor::name(dtype);
   }
 }
 
 TEST(Attributes, OfACopyChangeAlone) {
-  const Module module = program([](ModuleBuilder&, ComputationBuilder& b) { return b.op(Opcode::kNegate, f32({4}), {b.parameter(f32({4}))}); });
+  const Module module = program(
+      [](ModuleBuilder&, ComputationBuilder& b) { return b.op(Opcode::kNegate, f32({4}), {b.parameter(f32({4}))}); });
   Instruction copy = root(module);
   set_op_name(copy, "other");
   set_sharding(copy, sharding::OpSharding{});
@@ -64,7 +67,8 @@ TEST(Attributes, SignaturesTellReducersAndInitialValuesApart) {
   const auto of = [](Opcode opcode, double init) {
     const Module module = program([&](ModuleBuilder& m, ComputationBuilder& b) {
       const InstructionId x = b.parameter(f32({4, 8}));
-      return b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, init)}, {1}, {m.reducer(opcode, DType::kF32)});
+      return b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, init)}, {1},
+                               {m.reducer(opcode, DType::kF32)});
     });
     return signature(module, module.entry_computation(), root(module));
   };
@@ -76,8 +80,10 @@ TEST(Attributes, SignaturesTellReducersAndInitialValuesApart) {
 TEST(Builder, NumbersWhatItBuildsUniquely) {
   const Module module = program([](ModuleBuilder& m, ComputationBuilder& b) {
     const InstructionId x = b.parameter(f32({4, 8}));
-    const InstructionId first = b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, 0)}, {1}, {m.reducer(Opcode::kAdd, DType::kF32)});
-    return b.tuple({first, b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, 0)}, {1}, {m.reducer(Opcode::kAdd, DType::kF32)})});
+    const InstructionId first = b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, 0)}, {1},
+                                                  {m.reducer(Opcode::kAdd, DType::kF32)});
+    return b.tuple({first, b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, 0)}, {1},
+                                             {m.reducer(Opcode::kAdd, DType::kF32)})});
   });
   const Module again = read_module(write_module(module));  // refuses ids and names used twice
   EXPECT_EQ(instruction_count(again), instruction_count(module));
@@ -85,7 +91,8 @@ TEST(Builder, NumbersWhatItBuildsUniquely) {
 }
 
 TEST(Builder, WritesDonations) {
-  Module module = program([](ModuleBuilder&, ComputationBuilder& b) { return b.tuple({b.parameter(f32({4})), b.parameter(f32({5}))}); });
+  Module module = program(
+      [](ModuleBuilder&, ComputationBuilder& b) { return b.tuple({b.parameter(f32({4})), b.parameter(f32({5}))}); });
   set_input_output_aliases(module, {{1, 1}});
   const auto aliases = input_output_aliases(read_module(write_module(module)));
   ASSERT_EQ(aliases.size(), 1u);

@@ -17,7 +17,8 @@ void assign(Field* field, const std::vector<int64_t>& values) {
   field->Assign(values.begin(), values.end());
 }
 
-Instruction make(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands, const std::function<void(pb::HloInstructionProto&)>& fill) {
+Instruction make(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
+                 const std::function<void(pb::HloInstructionProto&)>& fill) {
   Instruction instruction = make_instruction(opcode, "", shape, std::move(operands));
   auto proto = std::make_shared<pb::HloInstructionProto>();
   fill(*proto);
@@ -40,7 +41,9 @@ void fill_window(pb::Window& window, const std::vector<WindowDim>& dims) {
 
 }  // namespace
 
-std::string ComputationBuilder::next_name(Opcode opcode) { return fmt::format("{}.{}.{}", name(opcode), computation_.name, computation_.size()); }
+std::string ComputationBuilder::next_name(Opcode opcode) {
+  return fmt::format("{}.{}.{}", name(opcode), computation_.name, computation_.size());
+}
 
 InstructionId ComputationBuilder::add(Instruction instruction) {
   instruction.name = next_name(instruction.opcode);
@@ -56,7 +59,8 @@ InstructionId ComputationBuilder::parameter(const tensor::Shape& shape, const st
 }
 
 InstructionId ComputationBuilder::constant(const tensor::Literal& value) {
-  return add(make(Opcode::kConstant, value.shape(), {}, [&](pb::HloInstructionProto& proto) { *proto.mutable_literal() = literal_to_proto(value); }));
+  return add(make(Opcode::kConstant, value.shape(), {},
+                  [&](pb::HloInstructionProto& proto) { *proto.mutable_literal() = literal_to_proto(value); }));
 }
 
 InstructionId ComputationBuilder::scalar(tensor::DType dtype, double value) {
@@ -65,7 +69,9 @@ InstructionId ComputationBuilder::scalar(tensor::DType dtype, double value) {
   return constant(literal);
 }
 
-InstructionId ComputationBuilder::iota(const tensor::Shape& shape, int64_t dim) { return with_dimensions(Opcode::kIota, shape, {}, {dim}); }
+InstructionId ComputationBuilder::iota(const tensor::Shape& shape, int64_t dim) {
+  return with_dimensions(Opcode::kIota, shape, {}, {dim});
+}
 
 InstructionId ComputationBuilder::op(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands) {
   return add(make_instruction(opcode, "", shape, std::move(operands)));
@@ -87,14 +93,19 @@ InstructionId ComputationBuilder::tuple(std::vector<InstructionId> elements) {
   return op(Opcode::kTuple, tensor::Shape::tuple(std::move(shapes)), std::move(elements));
 }
 
-InstructionId ComputationBuilder::with_dimensions(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
-                                                  const std::vector<int64_t>& dimensions, std::vector<ComputationId> called) {
-  Instruction instruction = make(opcode, shape, std::move(operands), [&](pb::HloInstructionProto& proto) { assign(proto.mutable_dimensions(), dimensions); });
+InstructionId ComputationBuilder::with_dimensions(Opcode opcode, const tensor::Shape& shape,
+                                                  std::vector<InstructionId> operands,
+                                                  const std::vector<int64_t>& dimensions,
+                                                  std::vector<ComputationId> called) {
+  Instruction instruction = make(opcode, shape, std::move(operands), [&](pb::HloInstructionProto& proto) {
+    assign(proto.mutable_dimensions(), dimensions);
+  });
   instruction.called = std::move(called);
   return add(std::move(instruction));
 }
 
-InstructionId ComputationBuilder::dot(const tensor::Shape& shape, InstructionId lhs, InstructionId rhs, const DotDims& dims) {
+InstructionId ComputationBuilder::dot(const tensor::Shape& shape, InstructionId lhs, InstructionId rhs,
+                                      const DotDims& dims) {
   return add(make(Opcode::kDot, shape, {lhs, rhs}, [&](pb::HloInstructionProto& proto) {
     auto* numbers = proto.mutable_dot_dimension_numbers();
     assign(numbers->mutable_lhs_contracting_dimensions(), dims.lhs_contracting);
@@ -104,8 +115,8 @@ InstructionId ComputationBuilder::dot(const tensor::Shape& shape, InstructionId 
   }));
 }
 
-InstructionId ComputationBuilder::convolution(const tensor::Shape& shape, InstructionId input, InstructionId kernel, const std::vector<WindowDim>& window,
-                                              const ConvolutionDims& dims) {
+InstructionId ComputationBuilder::convolution(const tensor::Shape& shape, InstructionId input, InstructionId kernel,
+                                              const std::vector<WindowDim>& window, const ConvolutionDims& dims) {
   return add(make(Opcode::kConvolution, shape, {input, kernel}, [&](pb::HloInstructionProto& proto) {
     fill_window(*proto.mutable_window(), window);
     auto* numbers = proto.mutable_convolution_dimension_numbers();
@@ -123,7 +134,8 @@ InstructionId ComputationBuilder::convolution(const tensor::Shape& shape, Instru
   }));
 }
 
-InstructionId ComputationBuilder::gather(const tensor::Shape& shape, InstructionId table, InstructionId indices, const GatherDims& dims) {
+InstructionId ComputationBuilder::gather(const tensor::Shape& shape, InstructionId table, InstructionId indices,
+                                         const GatherDims& dims) {
   return add(make(Opcode::kGather, shape, {table, indices}, [&](pb::HloInstructionProto& proto) {
     auto* numbers = proto.mutable_gather_dimension_numbers();
     assign(numbers->mutable_offset_dims(), dims.offset);
@@ -136,21 +148,24 @@ InstructionId ComputationBuilder::gather(const tensor::Shape& shape, Instruction
   }));
 }
 
-InstructionId ComputationBuilder::scatter(InstructionId table, InstructionId indices, InstructionId updates, const ScatterDims& dims, ComputationId combiner) {
-  Instruction instruction = make(Opcode::kScatter, shape(table), {table, indices, updates}, [&](pb::HloInstructionProto& proto) {
-    auto* numbers = proto.mutable_scatter_dimension_numbers();
-    assign(numbers->mutable_update_window_dims(), dims.update_window);
-    assign(numbers->mutable_inserted_window_dims(), dims.inserted_window);
-    assign(numbers->mutable_scatter_dims_to_operand_dims(), dims.scatter_to_operand);
-    assign(numbers->mutable_input_batching_dims(), dims.input_batching);
-    assign(numbers->mutable_scatter_indices_batching_dims(), dims.indices_batching);
-    numbers->set_index_vector_dim(dims.index_vector_dim);
-  });
+InstructionId ComputationBuilder::scatter(InstructionId table, InstructionId indices, InstructionId updates,
+                                          const ScatterDims& dims, ComputationId combiner) {
+  Instruction instruction =
+      make(Opcode::kScatter, shape(table), {table, indices, updates}, [&](pb::HloInstructionProto& proto) {
+        auto* numbers = proto.mutable_scatter_dimension_numbers();
+        assign(numbers->mutable_update_window_dims(), dims.update_window);
+        assign(numbers->mutable_inserted_window_dims(), dims.inserted_window);
+        assign(numbers->mutable_scatter_dims_to_operand_dims(), dims.scatter_to_operand);
+        assign(numbers->mutable_input_batching_dims(), dims.input_batching);
+        assign(numbers->mutable_scatter_indices_batching_dims(), dims.indices_batching);
+        numbers->set_index_vector_dim(dims.index_vector_dim);
+      });
   instruction.called = {combiner};
   return add(std::move(instruction));
 }
 
-InstructionId ComputationBuilder::slice(const tensor::Shape& shape, InstructionId operand, const std::vector<SliceDim>& dims) {
+InstructionId ComputationBuilder::slice(const tensor::Shape& shape, InstructionId operand,
+                                        const std::vector<SliceDim>& dims) {
   return add(make(Opcode::kSlice, shape, {operand}, [&](pb::HloInstructionProto& proto) {
     for (const SliceDim& dim : dims) {
       pb::SliceDimensions* one = proto.add_slice_dimensions();
@@ -166,7 +181,8 @@ InstructionId ComputationBuilder::dynamic_slice(const tensor::Shape& shape, std:
                   [&](pb::HloInstructionProto& proto) { assign(proto.mutable_dynamic_slice_sizes(), shape.dims); }));
 }
 
-InstructionId ComputationBuilder::pad(const tensor::Shape& shape, InstructionId operand, InstructionId value, const std::vector<PadDim>& dims) {
+InstructionId ComputationBuilder::pad(const tensor::Shape& shape, InstructionId operand, InstructionId value,
+                                      const std::vector<PadDim>& dims) {
   return add(make(Opcode::kPad, shape, {operand, value}, [&](pb::HloInstructionProto& proto) {
     for (const PadDim& dim : dims) {
       pb::PaddingConfigDimension* one = proto.mutable_padding_config()->add_dimensions();
@@ -177,9 +193,11 @@ InstructionId ComputationBuilder::pad(const tensor::Shape& shape, InstructionId 
   }));
 }
 
-InstructionId ComputationBuilder::windowed(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
-                                           const std::vector<WindowDim>& window, std::vector<ComputationId> called) {
-  Instruction instruction = make(opcode, shape, std::move(operands), [&](pb::HloInstructionProto& proto) { fill_window(*proto.mutable_window(), window); });
+InstructionId ComputationBuilder::windowed(Opcode opcode, const tensor::Shape& shape,
+                                           std::vector<InstructionId> operands, const std::vector<WindowDim>& window,
+                                           std::vector<ComputationId> called) {
+  Instruction instruction = make(opcode, shape, std::move(operands),
+                                 [&](pb::HloInstructionProto& proto) { fill_window(*proto.mutable_window(), window); });
   instruction.called = std::move(called);
   return add(std::move(instruction));
 }
@@ -188,13 +206,15 @@ InstructionId ComputationBuilder::rng_bit_generator(const tensor::Shape& shape, 
   return add(make(Opcode::kRngBitGenerator, shape, {state}, [](pb::HloInstructionProto&) {}));
 }
 
-InstructionId ComputationBuilder::calling(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands, std::vector<ComputationId> called) {
+InstructionId ComputationBuilder::calling(Opcode opcode, const tensor::Shape& shape,
+                                          std::vector<InstructionId> operands, std::vector<ComputationId> called) {
   Instruction instruction = make_instruction(opcode, "", shape, std::move(operands));
   instruction.called = std::move(called);
   return add(std::move(instruction));
 }
 
-InstructionId ComputationBuilder::custom_call(const tensor::Shape& shape, std::vector<InstructionId> operands, const std::string& target) {
+InstructionId ComputationBuilder::custom_call(const tensor::Shape& shape, std::vector<InstructionId> operands,
+                                              const std::string& target) {
   return add(make(Opcode::kCustomCall, shape, std::move(operands), [&](pb::HloInstructionProto& proto) {
     proto.set_custom_call_target(target);
     proto.set_custom_call_api_version(4);
@@ -211,7 +231,8 @@ InstructionId ComputationBuilder::triangular_solve(InstructionId a, InstructionI
 }
 
 InstructionId ComputationBuilder::cholesky(InstructionId a) {
-  return add(make(Opcode::kCholesky, shape(a), {a}, [](pb::HloInstructionProto& proto) { proto.mutable_cholesky_options()->set_lower(true); }));
+  return add(make(Opcode::kCholesky, shape(a), {a},
+                  [](pb::HloInstructionProto& proto) { proto.mutable_cholesky_options()->set_lower(true); }));
 }
 
 Computation ComputationBuilder::build(InstructionId root) && {
@@ -225,7 +246,8 @@ ComputationId ModuleBuilder::add(Computation computation) {
 }
 
 ComputationId ModuleBuilder::reducer(Opcode opcode, tensor::DType dtype) {
-  ComputationBuilder builder(fmt::format("reducer_{}_{}_{}", name(opcode), tensor::name(dtype), module_.computations.size()));
+  ComputationBuilder builder(
+      fmt::format("reducer_{}_{}_{}", name(opcode), tensor::name(dtype), module_.computations.size()));
   const tensor::Shape scalar(dtype, {});
   const InstructionId lhs = builder.parameter(scalar);
   const InstructionId rhs = builder.parameter(scalar);

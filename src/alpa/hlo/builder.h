@@ -28,19 +28,22 @@ class ComputationBuilder {
   InstructionId with_dimensions(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
                                 const std::vector<int64_t>& dimensions, std::vector<ComputationId> called = {});
   InstructionId dot(const tensor::Shape& shape, InstructionId lhs, InstructionId rhs, const DotDims& dims);
-  InstructionId convolution(const tensor::Shape& shape, InstructionId input, InstructionId kernel, const std::vector<WindowDim>& window,
-                            const ConvolutionDims& dims);
+  InstructionId convolution(const tensor::Shape& shape, InstructionId input, InstructionId kernel,
+                            const std::vector<WindowDim>& window, const ConvolutionDims& dims);
   InstructionId gather(const tensor::Shape& shape, InstructionId table, InstructionId indices, const GatherDims& dims);
-  InstructionId scatter(InstructionId table, InstructionId indices, InstructionId updates, const ScatterDims& dims, ComputationId combiner);
+  InstructionId scatter(InstructionId table, InstructionId indices, InstructionId updates, const ScatterDims& dims,
+                        ComputationId combiner);
   InstructionId slice(const tensor::Shape& shape, InstructionId operand, const std::vector<SliceDim>& dims);
   InstructionId dynamic_slice(const tensor::Shape& shape, std::vector<InstructionId> operands);
-  InstructionId pad(const tensor::Shape& shape, InstructionId operand, InstructionId value, const std::vector<PadDim>& dims);
+  InstructionId pad(const tensor::Shape& shape, InstructionId operand, InstructionId value,
+                    const std::vector<PadDim>& dims);
   /// reduce-window (called: reducer) and select-and-scatter (called: select, scatter).
-  InstructionId windowed(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands, const std::vector<WindowDim>& window,
-                         std::vector<ComputationId> called);
+  InstructionId windowed(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
+                         const std::vector<WindowDim>& window, std::vector<ComputationId> called);
   InstructionId rng_bit_generator(const tensor::Shape& shape, InstructionId state);
   /// while (called: body, condition), conditional (called: branches), call, map.
-  InstructionId calling(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands, std::vector<ComputationId> called);
+  InstructionId calling(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
+                        std::vector<ComputationId> called);
   InstructionId custom_call(const tensor::Shape& shape, std::vector<InstructionId> operands, const std::string& target);
   InstructionId triangular_solve(InstructionId a, InstructionId b);
   InstructionId cholesky(InstructionId a);

@@ -8,7 +8,8 @@
 namespace alpa::hlo {
 namespace {
 
-void add(const Computation& computation, const Instruction& instruction, double executions, std::map<std::string, CollectiveTotal>& totals) {
+void add(const Computation& computation, const Instruction& instruction, double executions,
+         std::map<std::string, CollectiveTotal>& totals) {
   std::string kind(name(instruction.opcode));
   if (kind.ends_with("-start")) kind.resize(kind.size() - 6);
   int64_t operands = 0;
@@ -19,7 +20,8 @@ void add(const Computation& computation, const Instruction& instruction, double 
 }
 
 // Executions of the computations that an instruction calls, for each of its own; nothing for those applied to elements.
-std::optional<double> executions_of_callees(const Module& module, const Computation& computation, const Instruction& instruction) {
+std::optional<double> executions_of_callees(const Module& module, const Computation& computation,
+                                            const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kWhile: return static_cast<double>(trip_count(module, computation, instruction).value_or(1));
     case Opcode::kConditional:
@@ -43,7 +45,8 @@ std::map<std::string, CollectiveTotal> collectives(const Module& module) {
       if (is_collective(instruction.opcode)) add(computation, instruction, executions[id], totals);
       const auto times = executions_of_callees(module, computation, instruction);
       if (!times) continue;
-      for (const ComputationId callee : instruction.called) executions[static_cast<size_t>(callee)] += executions[id] * *times;
+      for (const ComputationId callee : instruction.called)
+        executions[static_cast<size_t>(callee)] += executions[id] * *times;
     }
   }
   return totals;

@@ -53,8 +53,10 @@ void set_groups(Instruction& instruction, int64_t feature_groups, int64_t batch_
   });
 }
 
-Instruction make_custom_call(const std::string& target, std::string name, tensor::Shape shape, std::vector<InstructionId> operands) {
-  Instruction instruction = make_instruction(Opcode::kCustomCall, std::move(name), std::move(shape), std::move(operands));
+Instruction make_custom_call(const std::string& target, std::string name, tensor::Shape shape,
+                             std::vector<InstructionId> operands) {
+  Instruction instruction =
+      make_instruction(Opcode::kCustomCall, std::move(name), std::move(shape), std::move(operands));
   change_proto(instruction, [&](pb::HloInstructionProto& proto) {
     proto.set_custom_call_target(target);
     proto.set_custom_call_api_version(1);

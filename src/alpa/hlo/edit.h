@@ -7,7 +7,8 @@
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/module.h"
 
-/// Changes of what lies in an instruction's or a module's proto. The proto is shared between copies, so each makes its own.
+/// Changes of what lies in an instruction's or a module's proto. The proto is shared between copies, so each makes its
+/// own.
 namespace alpa::hlo {
 
 /// Gives the instruction this sharding, or none.
@@ -23,7 +24,8 @@ Instruction clone(const Instruction& instruction, std::string name, std::vector<
 void set_groups(Instruction& instruction, int64_t feature_groups, int64_t batch_groups);
 
 /// A call of a target of the partitioner's own, "SPMDFullToShardShape" for instance.
-Instruction make_custom_call(const std::string& target, std::string name, tensor::Shape shape, std::vector<InstructionId> operands);
+Instruction make_custom_call(const std::string& target, std::string name, tensor::Shape shape,
+                             std::vector<InstructionId> operands);
 
 void set_tuple_index(Instruction& instruction, int64_t index);
 void set_op_name(Instruction& instruction, const std::string& op_name);

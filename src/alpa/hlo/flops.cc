@@ -28,7 +28,8 @@ int64_t product(std::initializer_list<int64_t> factors) {
 int64_t dot_flops(const Computation& computation, const Instruction& instruction) {
   const tensor::Shape& lhs = computation[instruction.operands.at(0)].shape;
   int64_t contracted = 1;
-  for (const int64_t dim : dot_dims(instruction).lhs_contracting) contracted = product({contracted, lhs.dims.at(static_cast<size_t>(dim))});
+  for (const int64_t dim : dot_dims(instruction).lhs_contracting)
+    contracted = product({contracted, lhs.dims.at(static_cast<size_t>(dim))});
   return product({2, tensor::num_elements(instruction.shape), contracted});
 }
 
@@ -39,7 +40,8 @@ int64_t valid_taps(int64_t input, int64_t output, const WindowDim& window) {
   const int64_t dilated = input == 0 ? 0 : sum(product({input - 1, window.base_dilation}), 1);
   for (int64_t kernel = 0; kernel < window.size; ++kernel) {
     for (int64_t out = 0; out < output; ++out) {
-      const __int128 at = static_cast<__int128>(out) * window.stride - window.padding_low + static_cast<__int128>(kernel) * window.window_dilation;
+      const __int128 at = static_cast<__int128>(out) * window.stride - window.padding_low +
+                          static_cast<__int128>(kernel) * window.window_dilation;
       taps += at >= 0 && at < dilated && at % window.base_dilation == 0;
     }
   }
@@ -55,7 +57,8 @@ int64_t convolution_flops(const Computation& computation, const Instruction& ins
   int64_t count = product({2, size(instruction.shape, dims.output_batch), size(instruction.shape, dims.output_feature),
                            size(kernel, dims.kernel_input_feature)});
   for (size_t k = 0; k < windows.size(); ++k) {
-    count = product({count, valid_taps(size(input, dims.input_spatial[k]), size(instruction.shape, dims.output_spatial[k]), windows[k])});
+    count = product({count, valid_taps(size(input, dims.input_spatial[k]),
+                                       size(instruction.shape, dims.output_spatial[k]), windows[k])});
   }
   return count;
 }
@@ -74,7 +77,8 @@ int64_t total(const Module& module, bool contractions_only) {
         count = sum(count, totals[static_cast<size_t>(instruction.called.at(0))]);
       } else if (instruction.opcode == Opcode::kConditional) {
         int64_t largest = 0;
-        for (const ComputationId branch : instruction.called) largest = std::max(largest, totals[static_cast<size_t>(branch)]);
+        for (const ComputationId branch : instruction.called)
+          largest = std::max(largest, totals[static_cast<size_t>(branch)]);
         count = sum(count, largest);
       }
     }

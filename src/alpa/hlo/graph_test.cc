@@ -12,7 +12,9 @@ namespace alpa::hlo {
 namespace {
 
 std::optional<int64_t> trips(const Loop& loop) {
-  const Module module = program([&](ModuleBuilder& m, ComputationBuilder& b) { return add_loop(m, b, loop, [](ComputationBuilder&, InstructionId x) { return x; }); });
+  const Module module = program([&](ModuleBuilder& m, ComputationBuilder& b) {
+    return add_loop(m, b, loop, [](ComputationBuilder&, InstructionId x) { return x; });
+  });
   const Computation& entry = module.entry_computation();
   return trip_count(module, entry, entry[entry.root]);
 }
@@ -45,14 +47,16 @@ TEST(TripCount, LooksThroughAConstantOnTheLeft) {
     });
     return b.calling(Opcode::kWhile, state, {b.tuple({b.scalar(DType::kS32, 0)})}, {body, condition});
   });
-  EXPECT_EQ(trip_count(module, module.entry_computation(), module.entry_computation()[module.entry_computation().root]), 7);
+  EXPECT_EQ(trip_count(module, module.entry_computation(), module.entry_computation()[module.entry_computation().root]),
+            7);
 }
 
 // Two calls of a computation that holds a loop.
 Module shared_loop() {
   ModuleBuilder module("shared");
   ComputationBuilder inner("inner");
-  const InstructionId loop = add_loop(module, inner, {}, [](ComputationBuilder& c, InstructionId x) { return c.op(Opcode::kNegate, f32({4}), {x}); });
+  const InstructionId loop = add_loop(
+      module, inner, {}, [](ComputationBuilder& c, InstructionId x) { return c.op(Opcode::kNegate, f32({4}), {x}); });
   const ComputationId callee = module.add(std::move(inner).build(inner.get_tuple_element(loop, 1)));
   ComputationBuilder b("main");
   const InstructionId first = b.calling(Opcode::kCall, f32({4}), {b.parameter(f32({4}))}, {callee});
@@ -106,7 +110,8 @@ TEST(Flops, OfADotAreTwoAMultiplication) {
 int64_t convolution_flops(int64_t input, int64_t kernel, int64_t output, const WindowDim& window) {
   return flops_of([&](ModuleBuilder&, ComputationBuilder& b) {
     const InstructionId x = b.parameter(f32({1, input, 1}));
-    return b.convolution(f32({1, output, 1}), x, b.parameter(f32({kernel, 1, 1})), {window}, {0, 2, 1, 2, 0, 2, {1}, {0}, {1}, 1, 1});
+    return b.convolution(f32({1, output, 1}), x, b.parameter(f32({kernel, 1, 1})), {window},
+                         {0, 2, 1, 2, 0, 2, {1}, {0}, {1}, 1, 1});
   });
 }
 
@@ -125,7 +130,8 @@ TEST(Flops, OfAConvolutionLeaveOutPaddingAndHoles) {
 TEST(Flops, OfReductionsAreOneAnElement) {
   const Module module = program([](ModuleBuilder& m, ComputationBuilder& b) {
     const InstructionId x = b.parameter(f32({4, 8}));
-    return b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, 0)}, {1}, {m.reducer(Opcode::kAdd, DType::kF32)});
+    return b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, 0)}, {1},
+                             {m.reducer(Opcode::kAdd, DType::kF32)});
   });
   EXPECT_EQ(flops(module), 32);
 }
@@ -133,7 +139,9 @@ TEST(Flops, OfReductionsAreOneAnElement) {
 TEST(Flops, OfBranchesAreThoseOfTheLargest) {
   const Module module = program([](ModuleBuilder& m, ComputationBuilder& b) {
     const ComputationId cheap = unary(m, "cheap", f32({8}), [](ComputationBuilder&, InstructionId p) { return p; });
-    const ComputationId dear = unary(m, "dear", f32({8}), [](ComputationBuilder& c, InstructionId p) { return c.op(Opcode::kNegate, f32({8}), {p}); });
+    const ComputationId dear = unary(m, "dear", f32({8}), [](ComputationBuilder& c, InstructionId p) {
+      return c.op(Opcode::kNegate, f32({8}), {p});
+    });
     const InstructionId chooser = b.parameter(pred({}));
     const InstructionId x = b.parameter(f32({8}));
     return b.calling(Opcode::kConditional, f32({8}), {chooser, x, x}, {cheap, dear});
@@ -150,7 +158,8 @@ TEST(Flops, EndAtTheLargestNumber) {
             2 * million * million * million);
   const Module module = program([&](ModuleBuilder& m, ComputationBuilder& b) {
     return add_loop(m, b, {0, 1, 1 << 30, "LT"}, [&](ComputationBuilder& c, InstructionId x) {
-      const InstructionId large = c.with_dimensions(Opcode::kBroadcast, f32({million, million}), {c.scalar(DType::kF32, 1)}, {});
+      const InstructionId large =
+          c.with_dimensions(Opcode::kBroadcast, f32({million, million}), {c.scalar(DType::kF32, 1)}, {});
       const InstructionId product = c.dot(f32({million, million}), large, large, {{1}, {0}, {}, {}});
       const InstructionId part = c.slice(f32({1, 4}), product, {{0, 1, 1}, {0, 4, 1}});
       return c.op(Opcode::kAdd, f32({4}), {x, c.op(Opcode::kReshape, f32({4}), {part})});
@@ -174,7 +183,8 @@ TEST(Collectives, CountLoopsByTheirTripsAndTheLargerSide) {
 
 TEST(Collectives, OfTheAsynchronousFormHaveTheNameOfTheOther) {
   const Module module = program([](ModuleBuilder&, ComputationBuilder& b) {
-    const InstructionId start = b.op(Opcode::kCollectivePermuteStart, Shape::tuple({f32({4}), f32({4})}), {b.parameter(f32({4}))});
+    const InstructionId start =
+        b.op(Opcode::kCollectivePermuteStart, Shape::tuple({f32({4}), f32({4})}), {b.parameter(f32({4}))});
     return b.op(Opcode::kCollectivePermuteDone, f32({4}), {start});
   });
   const auto totals = collectives(module);

@@ -38,8 +38,8 @@ class Inliner {
     std::vector<InstructionId> map(computation.instructions.size());
     for (InstructionId id = 0; id < computation.size(); ++id) {
       const Instruction& instruction = computation[id];
-      map[static_cast<size_t>(id)] = instruction.opcode == Opcode::kCall ? splice(instruction, map, result)
-                                                                          : append(instruction, map, result);
+      map[static_cast<size_t>(id)] =
+          instruction.opcode == Opcode::kCall ? splice(instruction, map, result) : append(instruction, map, result);
     }
     result.root = map[static_cast<size_t>(computation.root)];
     return result;
@@ -50,8 +50,10 @@ class Inliner {
     for (InstructionId& operand : copy.operands) operand = map[static_cast<size_t>(operand)];
     for (InstructionId& before : copy.control_predecessors) before = map[static_cast<size_t>(before)];
     copy.proto_id = kUnnumbered;
-    require<UnsupportedError>(++total_ < kMaxInstructions, "hlo", "the program has more than {} instructions once its calls "
-                              "are inlined", kMaxInstructions);
+    require<UnsupportedError>(++total_ < kMaxInstructions, "hlo",
+                              "the program has more than {} instructions once its calls "
+                              "are inlined",
+                              kMaxInstructions);
     result.instructions.push_back(std::move(copy));
     return result.size() - 1;
   }
@@ -64,8 +66,10 @@ class Inliner {
       const Instruction& instruction = callee[id];
       if (instruction.opcode == Opcode::kParameter) {
         const auto number = static_cast<size_t>(parameter_number(instruction));
-        require<InvalidArgumentError>(number < call.operands.size(), "hlo", "call {} has {} operands, but its callee {} has "
-                                      "more parameters", call.name, call.operands.size(), callee.name);
+        require<InvalidArgumentError>(number < call.operands.size(), "hlo",
+                                      "call {} has {} operands, but its callee {} has "
+                                      "more parameters",
+                                      call.name, call.operands.size(), callee.name);
         map[static_cast<size_t>(id)] = caller_map[static_cast<size_t>(call.operands[number])];
       } else {
         map[static_cast<size_t>(id)] = append(instruction, map, result);

@@ -22,7 +22,8 @@ void add_sizes(const tensor::Shape& shape, std::vector<int64_t>& sizes) {
 class Analysis {
  public:
   // `callee_peaks`: bytes that each computation needs beyond its parameters; those before this one are known.
-  Analysis(const Computation& computation, const std::vector<int64_t>& callee_peaks) : computation_(computation), callee_peaks_(callee_peaks) {}
+  Analysis(const Computation& computation, const std::vector<int64_t>& callee_peaks)
+      : computation_(computation), callee_peaks_(callee_peaks) {}
 
   Liveness run() {
     for (InstructionId id = 0; id < computation_.size(); ++id) arrays_.push_back(arrays_of(id));
@@ -41,7 +42,8 @@ class Analysis {
     Liveness result = sweep();
     for (InstructionId id = 0; id < end; ++id) {
       InstructionId last = id;
-      for (const ArrayId array : arrays_[static_cast<size_t>(id)]) last = std::max(last, last_[static_cast<size_t>(array)]);
+      for (const ArrayId array : arrays_[static_cast<size_t>(id)])
+        last = std::max(last, last_[static_cast<size_t>(array)]);
       result.last_use.push_back(last);
     }
     return result;
@@ -51,10 +53,13 @@ class Analysis {
   // Reads nothing: its result is some of its operands' arrays.
   bool is_view(InstructionId id) const {
     const Opcode opcode = computation_[id].opcode;
-    return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement || opcode == Opcode::kBitcast || opcode == Opcode::kOptimizationBarrier;
+    return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement || opcode == Opcode::kBitcast ||
+           opcode == Opcode::kOptimizationBarrier;
   }
 
-  void extend(ArrayId array, InstructionId until) { last_[static_cast<size_t>(array)] = std::max(last_[static_cast<size_t>(array)], until); }
+  void extend(ArrayId array, InstructionId until) {
+    last_[static_cast<size_t>(array)] = std::max(last_[static_cast<size_t>(array)], until);
+  }
 
   std::vector<ArrayId> arrays_of(InstructionId id) {
     const Instruction& instruction = computation_[id];
@@ -81,8 +86,9 @@ class Analysis {
   std::vector<ArrayId> element(const Instruction& instruction) const {
     const tensor::Shape& tuple = computation_[instruction.operands[0]].shape;
     const auto index = static_cast<size_t>(tuple_index(instruction));
-    const auto first = std::accumulate(tuple.elements.begin(), tuple.elements.begin() + static_cast<std::ptrdiff_t>(index), 0,
-                                       [](int count, const tensor::Shape& one) { return count + leaf_count(one); });
+    const auto first =
+        std::accumulate(tuple.elements.begin(), tuple.elements.begin() + static_cast<std::ptrdiff_t>(index), 0,
+                        [](int count, const tensor::Shape& one) { return count + leaf_count(one); });
     const auto begin = arrays_[static_cast<size_t>(instruction.operands[0])].begin() + first;
     return {begin, begin + leaf_count(tuple.elements[index])};
   }
@@ -101,7 +107,8 @@ class Analysis {
     for (InstructionId id = 0; id < computation_.size(); ++id) {
       alive += made[static_cast<size_t>(id)];
       int64_t inside = 0;
-      for (const ComputationId callee : computation_[id].called) inside = std::max(inside, callee_peaks_[static_cast<size_t>(callee)]);
+      for (const ComputationId callee : computation_[id].called)
+        inside = std::max(inside, callee_peaks_[static_cast<size_t>(callee)]);
       if (alive + inside > result.peak_bytes) {
         result.peak_bytes = alive + inside;
         result.peak_at = id;

@@ -12,7 +12,10 @@
 namespace alpa::hlo {
 namespace {
 
-constexpr std::string_view kXzMagic("\xfd" "7zXZ\0", 6);
+constexpr std::string_view kXzMagic(
+    "\xfd"
+    "7zXZ\0",
+    6);
 constexpr std::string_view kMlirMagic("ML\xefR", 4);
 constexpr size_t kMaxUnpacked = size_t{1} << 31;
 
@@ -66,18 +69,22 @@ FileKind recognize(std::string_view bytes) {
   if (bytes.substr(0, kMlirMagic.size()) == kMlirMagic) return FileKind::kStableHloArtifact;
   const std::string_view word = first_word(bytes.substr(0, 1 << 16));
   if (word == "HloModule") return FileKind::kHloText;
-  if (word == "module" || word == "#loc" || word == "func.func" || word.substr(0, 4) == "#loc") return FileKind::kStableHloText;
+  if (word == "module" || word == "#loc" || word == "func.func" || word.substr(0, 4) == "#loc")
+    return FileKind::kStableHloText;
   pb::HloModuleProto module;
   if (parse_proto(bytes, module) && parses_as_module(module)) return FileKind::kHloModuleProto;
   pb::HloProto wrapper;
   if (parse_proto(bytes, wrapper) && parses_as_module(wrapper.hlo_module())) return FileKind::kHloProto;
-  raise<InvalidArgumentError>("hlo", "neither HloModuleProto, HloProto nor StableHLO (text or portable artifact), or a file "
-                              "that was cut short ({} bytes)", bytes.size());
+  raise<InvalidArgumentError>("hlo",
+                              "neither HloModuleProto, HloProto nor StableHLO (text or portable artifact), or a file "
+                              "that was cut short ({} bytes)",
+                              bytes.size());
 }
 
 std::string module_of_hlo_proto(std::string_view bytes) {
   pb::HloProto wrapper;
-  require<InvalidArgumentError>(parse_proto(bytes, wrapper), "hlo", "not a serialized HloProto, or one that was cut short");
+  require<InvalidArgumentError>(parse_proto(bytes, wrapper), "hlo",
+                                "not a serialized HloProto, or one that was cut short");
   return wrapper.hlo_module().SerializeAsString();
 }
 

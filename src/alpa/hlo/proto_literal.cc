@@ -50,7 +50,8 @@ pb::LiteralProto literal_to_proto(const tensor::Literal& literal) {
     case tensor::DType::kC64: copy_elements<float>(bytes, proto.mutable_c64s()); break;
     case tensor::DType::kC128: copy_elements<double>(bytes, proto.mutable_c128s()); break;
     default:
-      raise<UnsupportedError>("hlo", "a constant of element type {} cannot be written", tensor::name(literal.shape().dtype));
+      raise<UnsupportedError>("hlo", "a constant of element type {} cannot be written",
+                              tensor::name(literal.shape().dtype));
   }
   return proto;
 }

@@ -1,9 +1,9 @@
 #include "alpa/hlo/proto_parse.h"
 
-#include <climits>
-
 #include <google/protobuf/message_lite.h>
 #include <google/protobuf/stubs/common.h>
+
+#include <climits>
 #if GOOGLE_PROTOBUF_VERSION < 4022000
 #include <google/protobuf/stubs/logging.h>
 #endif

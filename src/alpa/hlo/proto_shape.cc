@@ -11,7 +11,8 @@ constexpr int kMaxTupleDepth = 64;
 constexpr int64_t kMaxElements = int64_t{1} << 42;
 
 tensor::Shape convert(const pb::ShapeProto& proto, int depth) {
-  require<InvalidArgumentError>(depth < kMaxTupleDepth, "hlo", "a tuple shape is nested deeper than {}", kMaxTupleDepth);
+  require<InvalidArgumentError>(depth < kMaxTupleDepth, "hlo", "a tuple shape is nested deeper than {}",
+                                kMaxTupleDepth);
   require<InvalidArgumentError>(proto.element_type() >= 1 && proto.element_type() <= 36, "hlo",
                                 "unknown element type number {}; is the file from a newer XLA?", proto.element_type());
   tensor::Shape shape;

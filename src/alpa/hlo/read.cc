@@ -30,8 +30,10 @@ Instruction read_instruction(pb::HloInstructionProto&& proto, const InstructionI
   require<InvalidArgumentError>(!proto.name().empty(), "hlo", "an instruction of opcode \"{}\" has no name",
                                 proto.opcode());
   const auto opcode = find_opcode(proto.opcode());
-  require<InvalidArgumentError>(opcode.has_value(), "hlo", "instruction {}: unknown opcode \"{}\"; is the file from a "
-                                "newer XLA?", proto.name(), proto.opcode());
+  require<InvalidArgumentError>(opcode.has_value(), "hlo",
+                                "instruction {}: unknown opcode \"{}\"; is the file from a "
+                                "newer XLA?",
+                                proto.name(), proto.opcode());
   instruction.opcode = *opcode;
   require<InvalidArgumentError>(proto.has_shape(), "hlo", "instruction {} has no shape", proto.name());
   try {
@@ -45,8 +47,8 @@ Instruction read_instruction(pb::HloInstructionProto&& proto, const InstructionI
   }
   for (const int64_t id : proto.called_computation_ids()) {
     const auto found = comps.find(id);
-    require<InvalidArgumentError>(found != comps.end(), "hlo", "instruction {}: computation id {} does not come before it",
-                                  proto.name(), id);
+    require<InvalidArgumentError>(found != comps.end(), "hlo",
+                                  "instruction {}: computation id {} does not come before it", proto.name(), id);
     instruction.called.push_back(found->second);
   }
   instruction.proto_id = proto.id();
@@ -96,7 +98,8 @@ Module module_from_proto(pb::HloModuleProto&& proto) {
                                   "hlo", "two computations have the id {}", id);
   }
   const auto entry = comps.find(proto.entry_computation_id());
-  require<InvalidArgumentError>(entry != comps.end(), "hlo", "the entry computation id {} is no computation of the module",
+  require<InvalidArgumentError>(entry != comps.end(), "hlo",
+                                "the entry computation id {} is no computation of the module",
                                 proto.entry_computation_id());
   module.entry = entry->second;
   proto.clear_computations();
@@ -107,8 +110,8 @@ Module module_from_proto(pb::HloModuleProto&& proto) {
 
 Module read_module(std::string_view bytes) {
   pb::HloModuleProto proto;
-  require<InvalidArgumentError>(parse_proto(bytes, proto), "hlo", "not a serialized HloModuleProto, or one that was cut short ({} bytes)",
-                                bytes.size());
+  require<InvalidArgumentError>(parse_proto(bytes, proto), "hlo",
+                                "not a serialized HloModuleProto, or one that was cut short ({} bytes)", bytes.size());
   return module_from_proto(std::move(proto));
 }
 

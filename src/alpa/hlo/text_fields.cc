@@ -1,10 +1,10 @@
 #include "alpa/hlo/text_fields.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
-
-#include <fmt/ranges.h>
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/proto_parse.h"
@@ -27,25 +27,37 @@ bool is_plain(const std::string& text) {
 }
 
 std::string print_string(const FieldDescriptor& field, const std::string& text) {
-  return field.type() == FieldDescriptor::TYPE_STRING || is_plain(text) ? quoted(text) : "base64" + quoted(to_base64(text));
+  return field.type() == FieldDescriptor::TYPE_STRING || is_plain(text) ? quoted(text)
+                                                                        : "base64" + quoted(to_base64(text));
 }
 
 // One value of a field; `index` -1 if it is not repeated.
 std::string print_value(const Message& message, const FieldDescriptor& field, int index) {
   const auto& reflection = *message.GetReflection();
-  const auto get = [&](auto single, auto repeated) { return index < 0 ? (reflection.*single)(message, &field) : (reflection.*repeated)(message, &field, index); };
+  const auto get = [&](auto single, auto repeated) {
+    return index < 0 ? (reflection.*single)(message, &field) : (reflection.*repeated)(message, &field, index);
+  };
   using Reflection = google::protobuf::Reflection;
   switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32: return fmt::format("{}", get(&Reflection::GetInt32, &Reflection::GetRepeatedInt32));
-    case FieldDescriptor::CPPTYPE_INT64: return fmt::format("{}", get(&Reflection::GetInt64, &Reflection::GetRepeatedInt64));
-    case FieldDescriptor::CPPTYPE_UINT32: return fmt::format("{}", get(&Reflection::GetUInt32, &Reflection::GetRepeatedUInt32));
-    case FieldDescriptor::CPPTYPE_UINT64: return fmt::format("{}", get(&Reflection::GetUInt64, &Reflection::GetRepeatedUInt64));
-    case FieldDescriptor::CPPTYPE_BOOL: return get(&Reflection::GetBool, &Reflection::GetRepeatedBool) ? "true" : "false";
-    case FieldDescriptor::CPPTYPE_FLOAT: return print_float<float, uint32_t>(get(&Reflection::GetFloat, &Reflection::GetRepeatedFloat));
-    case FieldDescriptor::CPPTYPE_DOUBLE: return print_float<double, uint64_t>(get(&Reflection::GetDouble, &Reflection::GetRepeatedDouble));
-    case FieldDescriptor::CPPTYPE_STRING: return print_string(field, get(&Reflection::GetString, &Reflection::GetRepeatedString));
+    case FieldDescriptor::CPPTYPE_INT32:
+      return fmt::format("{}", get(&Reflection::GetInt32, &Reflection::GetRepeatedInt32));
+    case FieldDescriptor::CPPTYPE_INT64:
+      return fmt::format("{}", get(&Reflection::GetInt64, &Reflection::GetRepeatedInt64));
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return fmt::format("{}", get(&Reflection::GetUInt32, &Reflection::GetRepeatedUInt32));
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return fmt::format("{}", get(&Reflection::GetUInt64, &Reflection::GetRepeatedUInt64));
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return get(&Reflection::GetBool, &Reflection::GetRepeatedBool) ? "true" : "false";
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return print_float<float, uint32_t>(get(&Reflection::GetFloat, &Reflection::GetRepeatedFloat));
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return print_float<double, uint64_t>(get(&Reflection::GetDouble, &Reflection::GetRepeatedDouble));
+    case FieldDescriptor::CPPTYPE_STRING:
+      return print_string(field, get(&Reflection::GetString, &Reflection::GetRepeatedString));
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return print_message(index < 0 ? reflection.GetMessage(message, &field) : reflection.GetRepeatedMessage(message, &field, index));
+      return print_message(index < 0 ? reflection.GetMessage(message, &field)
+                                     : reflection.GetRepeatedMessage(message, &field, index));
     case FieldDescriptor::CPPTYPE_ENUM: break;
   }
   raise<InternalError>("hlo", "field {} has a type without text", field.name());
@@ -54,7 +66,8 @@ std::string print_value(const Message& message, const FieldDescriptor& field, in
 std::string print_field(const Message& message, const FieldDescriptor& field) {
   if (!field.is_repeated()) return print_value(message, field, -1);
   std::vector<std::string> values;
-  for (int k = 0; k < message.GetReflection()->FieldSize(message, &field); ++k) values.push_back(print_value(message, field, k));
+  for (int k = 0; k < message.GetReflection()->FieldSize(message, &field); ++k)
+    values.push_back(print_value(message, field, k));
   return fmt::format("{{{}}}", fmt::join(values, field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE ? ", " : ","));
 }
 
@@ -82,17 +95,24 @@ void parse_value(Lexer& lexer, Message& message, const FieldDescriptor& field, i
   };
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
-      return set(&Reflection::SetInt32, &Reflection::AddInt32, static_cast<int32_t>(in_range(lexer.integer(), INT32_MIN, INT32_MAX)));
+      return set(&Reflection::SetInt32, &Reflection::AddInt32,
+                 static_cast<int32_t>(in_range(lexer.integer(), INT32_MIN, INT32_MAX)));
     case FieldDescriptor::CPPTYPE_UINT32:
-      return set(&Reflection::SetUInt32, &Reflection::AddUInt32, static_cast<uint32_t>(in_range(lexer.unsigned_integer(), 0u, UINT32_MAX)));
+      return set(&Reflection::SetUInt32, &Reflection::AddUInt32,
+                 static_cast<uint32_t>(in_range(lexer.unsigned_integer(), 0u, UINT32_MAX)));
     case FieldDescriptor::CPPTYPE_INT64: return set(&Reflection::SetInt64, &Reflection::AddInt64, lexer.integer());
-    case FieldDescriptor::CPPTYPE_UINT64: return set(&Reflection::SetUInt64, &Reflection::AddUInt64, lexer.unsigned_integer());
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return set(&Reflection::SetUInt64, &Reflection::AddUInt64, lexer.unsigned_integer());
     case FieldDescriptor::CPPTYPE_BOOL: return set(&Reflection::SetBool, &Reflection::AddBool, lexer.boolean());
     case FieldDescriptor::CPPTYPE_FLOAT: return set(&Reflection::SetFloat, &Reflection::AddFloat, lexer.short_number());
     case FieldDescriptor::CPPTYPE_DOUBLE: return set(&Reflection::SetDouble, &Reflection::AddDouble, lexer.number());
-    case FieldDescriptor::CPPTYPE_STRING: return set(&Reflection::SetString, &Reflection::AddString, parse_string(lexer, field));
+    case FieldDescriptor::CPPTYPE_STRING:
+      return set(&Reflection::SetString, &Reflection::AddString, parse_string(lexer, field));
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return parse_message(lexer, field.is_repeated() ? *reflection.AddMessage(&message, &field) : *reflection.MutableMessage(&message, &field), depth + 1);
+      return parse_message(
+          lexer,
+          field.is_repeated() ? *reflection.AddMessage(&message, &field) : *reflection.MutableMessage(&message, &field),
+          depth + 1);
     case FieldDescriptor::CPPTYPE_ENUM: break;
   }
   raise<InternalError>("hlo", "field {} has a type without text", field.name());
@@ -124,8 +144,10 @@ bool has_field(const Message& message, const FieldDescriptor& field) {
 
 bool is_present_and_empty(const Message& message, const FieldDescriptor& field) {
   if (field.is_repeated() || !has_field(message, field)) return false;
-  if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) return message.GetReflection()->GetMessage(message, &field).ByteSizeLong() == 0;
-  return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING && message.GetReflection()->GetString(message, &field).empty();
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE)
+    return message.GetReflection()->GetMessage(message, &field).ByteSizeLong() == 0;
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING &&
+         message.GetReflection()->GetString(message, &field).empty();
 }
 
 bool has_unknown_fields(const Message& message) { return !message.GetReflection()->GetUnknownFields(message).empty(); }
@@ -160,14 +182,17 @@ void parse_field(Lexer& lexer, Message& message, std::string_view name) { parse_
 
 void parse_message(Lexer& lexer, Message& message, int depth) {
   if (depth > kMaxDepth) lexer.fail("nested too deep");
-  if (auto* shape = dynamic_cast<pb::ShapeProto*>(&message); shape != nullptr && !lexer.accept_word("raw")) return parse_shape(lexer, *shape, depth);
+  if (auto* shape = dynamic_cast<pb::ShapeProto*>(&message); shape != nullptr && !lexer.accept_word("raw"))
+    return parse_shape(lexer, *shape, depth);
   lexer.expect('{');
   const auto is_field = [&] {
     const std::string word(lexer.peek_word());
     return word == "proto" || message.GetDescriptor()->FindFieldByName(word) != nullptr;
   };
-  if (auto* window = dynamic_cast<pb::Window*>(&message); window != nullptr && !is_field()) return parse_window(lexer, *window);
-  if (auto* sharding = dynamic_cast<pb::OpSharding*>(&message); sharding != nullptr && !is_field()) return parse_sharding(lexer, *sharding, depth);
+  if (auto* window = dynamic_cast<pb::Window*>(&message); window != nullptr && !is_field())
+    return parse_window(lexer, *window);
+  if (auto* sharding = dynamic_cast<pb::OpSharding*>(&message); sharding != nullptr && !is_field())
+    return parse_sharding(lexer, *sharding, depth);
   while (!lexer.accept('}')) {
     const std::string name(lexer.word("a field"));
     lexer.expect('=');

@@ -1,17 +1,17 @@
 #pragma once
 
+#include <google/protobuf/message.h>
+
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include <google/protobuf/message.h>
-
 #include "alpa/hlo/proto/hlo.pb.h"
 #include "alpa/hlo/text_lexer.h"
 
-/// Fields of protos as text: by their names and numbers' types, with a form of their own for shapes, windows and shardings;
-/// inside this room.
+/// Fields of protos as text: by their names and numbers' types, with a form of their own for shapes, windows and
+/// shardings; inside this room.
 namespace alpa::hlo {
 
 /// True for a field that is there (repeated: has entries).
@@ -37,6 +37,8 @@ void parse_shape(Lexer& lexer, pb::ShapeProto& shape, int depth);
 std::vector<int64_t> parse_integers(Lexer& lexer, char open, char close);
 
 // Messages with a form of their own; nothing if a message does not fit into it.
+std::optional<std::string> print_convolution(const pb::ConvolutionDimensionNumbers& dims);
+void parse_convolution(Lexer& lexer, pb::ConvolutionDimensionNumbers& dims);
 std::optional<std::string> print_window(const pb::Window& window);
 void parse_window(Lexer& lexer, pb::Window& window);
 std::optional<std::string> print_sharding(const pb::OpSharding& sharding);

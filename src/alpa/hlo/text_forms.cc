@@ -1,18 +1,21 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
-
-#include <fmt/ranges.h>
 
 #include "alpa/hlo/text_fields.h"
 #include "alpa/tensor/dtype.h"
 
-/// Shapes, windows and shardings as text. Each is printed in its own form only if that form gives the same message again.
+/// Shapes, windows and shardings as text. Each is printed in its own form only if that form gives the same message
+/// again.
 namespace alpa::hlo {
 namespace {
 
 constexpr int kMaxDepth = 48;
 
-bool same(const google::protobuf::MessageLite& a, const google::protobuf::MessageLite& b) { return a.SerializeAsString() == b.SerializeAsString(); }
+bool same(const google::protobuf::MessageLite& a, const google::protobuf::MessageLite& b) {
+  return a.SerializeAsString() == b.SerializeAsString();
+}
 
 // "f32[2,<=3]" and what it says.
 std::string print_dims(const pb::ShapeProto& shape) {
@@ -65,7 +68,8 @@ void parse_layout(Lexer& lexer, pb::ShapeProto& shape) {
       const std::string_view word = lexer.word("a padding alignment like P1");
       int64_t alignment = 0;
       const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), alignment);
-      if (word[0] != 'P' || error != std::errc() || end != word.data() + word.size()) lexer.fail("expected a padding alignment like P1");
+      if (word[0] != 'P' || error != std::errc() || end != word.data() + word.size())
+        lexer.fail("expected a padding alignment like P1");
       shape.mutable_layout()->set_tail_padding_alignment_in_elements(alignment);
     } else {
       shape.mutable_layout()->add_minor_to_major(lexer.integer());
@@ -92,7 +96,8 @@ std::vector<std::vector<int64_t>> parse_each(Lexer& lexer) {
   while (true) {
     int64_t value = 0;
     const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || (next != end && *next != 'x' && *next != '_')) lexer.fail(fmt::format("\"{}\" are no numbers joined by x and _", word));
+    if (error != std::errc() || (next != end && *next != 'x' && *next != '_'))
+      lexer.fail(fmt::format("\"{}\" are no numbers joined by x and _", word));
     result.back().push_back(value);
     if (next == end) return result;
     if (*next == 'x') result.emplace_back();
@@ -100,7 +105,8 @@ std::vector<std::vector<int64_t>> parse_each(Lexer& lexer) {
   }
 }
 
-void set_window_numbers(Lexer& lexer, std::string_view name, pb::WindowDimension& dim, const std::vector<int64_t>& numbers) {
+void set_window_numbers(Lexer& lexer, std::string_view name, pb::WindowDimension& dim,
+                        const std::vector<int64_t>& numbers) {
   if (numbers.size() != (name == "pad" ? 2u : 1u)) lexer.fail(fmt::format("wrong number of numbers for \"{}\"", name));
   if (name == "size") return dim.set_size(numbers[0]);
   if (name == "stride") return dim.set_stride(numbers[0]);
@@ -118,7 +124,8 @@ std::string print_devices(const pb::OpSharding& sharding) {
     text += fmt::format("[{}]", fmt::join(sharding.tile_assignment_devices(), ","));
   } else {
     text += fmt::format("<=[{}]", fmt::join(sharding.iota_reshape_dims(), ","));
-    if (sharding.iota_reshape_dims_size() != 1 || sharding.iota_transpose_perm_size() != 1 || sharding.iota_transpose_perm(0) != 0) {
+    if (sharding.iota_reshape_dims_size() != 1 || sharding.iota_transpose_perm_size() != 1 ||
+        sharding.iota_transpose_perm(0) != 0) {
       text += fmt::format("T({})", fmt::join(sharding.iota_transpose_perm(), ","));
     }
   }
@@ -133,7 +140,8 @@ void parse_devices(Lexer& lexer, pb::OpSharding& sharding) {
     lexer.expect('=');
     for (const int64_t dim : parse_integers(lexer, '[', ']')) sharding.add_iota_reshape_dims(dim);
     if (lexer.accept_word("T")) {
-      for (const int64_t dim : parse_integers(lexer, '(', ')')) sharding.add_iota_transpose_perm(static_cast<int32_t>(dim));
+      for (const int64_t dim : parse_integers(lexer, '(', ')'))
+        sharding.add_iota_transpose_perm(static_cast<int32_t>(dim));
     } else {
       sharding.add_iota_transpose_perm(0);
     }
@@ -200,7 +208,8 @@ std::optional<std::string> print_window(const pb::Window& window) {
   const auto number = [](int64_t value) { return fmt::format("{}", value); };
   std::string text = print_each(window, "size", "", [&](const auto& dim) { return number(dim.size()); });
   text += print_each(window, "stride", "1", [&](const auto& dim) { return number(dim.stride()); });
-  text += print_each(window, "pad", "0_0", [&](const auto& dim) { return fmt::format("{}_{}", dim.padding_low(), dim.padding_high()); });
+  text += print_each(window, "pad", "0_0",
+                     [&](const auto& dim) { return fmt::format("{}_{}", dim.padding_low(), dim.padding_high()); });
   text += print_each(window, "lhs_dilate", "1", [&](const auto& dim) { return number(dim.base_dilation()); });
   text += print_each(window, "rhs_dilate", "1", [&](const auto& dim) { return number(dim.window_dilation()); });
   text += print_each(window, "rhs_reversal", "0", [&](const auto& dim) { return number(dim.window_reversal()); });
@@ -220,8 +229,10 @@ void parse_window(Lexer& lexer, pb::Window& window) {
         dim->set_window_dilation(1);
       }
     }
-    if (static_cast<int>(numbers.size()) != window.dimensions_size()) lexer.fail(fmt::format("\"{}\" has another number of dims", name));
-    for (size_t k = 0; k < numbers.size(); ++k) set_window_numbers(lexer, name, *window.mutable_dimensions(static_cast<int>(k)), numbers[k]);
+    if (static_cast<int>(numbers.size()) != window.dimensions_size())
+      lexer.fail(fmt::format("\"{}\" has another number of dims", name));
+    for (size_t k = 0; k < numbers.size(); ++k)
+      set_window_numbers(lexer, name, *window.mutable_dimensions(static_cast<int>(k)), numbers[k]);
   }
 }
 
@@ -243,7 +254,8 @@ std::optional<std::string> print_sharding(const pb::OpSharding& sharding) {
     case 4: text = "{manual}"; break;
     default: return std::nullopt;
   }
-  return checked(sharding, std::move(text), [](Lexer& lexer, pb::OpSharding& again) { parse_sharding(lexer, again, 0); });
+  return checked(sharding, std::move(text),
+                 [](Lexer& lexer, pb::OpSharding& again) { parse_sharding(lexer, again, 0); });
 }
 
 void parse_sharding(Lexer& lexer, pb::OpSharding& sharding, int depth) {

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' || c == '+' || c == '@';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == '-' || c == '+' || c == '@';
 }
 
 int hex_digit(char c) {
@@ -23,7 +24,9 @@ int hex_digit(char c) {
 
 }  // namespace
 
-bool is_word(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_word_character); }
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_word_character);
+}
 
 std::string quoted(std::string_view text) {
   std::string result = "\"";
@@ -49,7 +52,8 @@ std::string to_base64(std::string_view bytes) {
   std::string result;
   for (size_t at = 0; at < bytes.size(); at += 3) {
     uint32_t bits = 0;
-    for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (at + k < bytes.size() ? static_cast<unsigned char>(bytes[at + k]) : 0u);
+    for (size_t k = 0; k < 3; ++k)
+      bits = bits << 8 | (at + k < bytes.size() ? static_cast<unsigned char>(bytes[at + k]) : 0u);
     const size_t digits = std::min<size_t>(bytes.size() - at, 3) + 1;
     for (size_t k = 0; k < 4; ++k) result += k < digits ? kBase64[bits >> (18 - 6 * k) & 63] : '=';
   }
@@ -210,7 +214,8 @@ T Lexer::parse_float() {
   word("a number");
   Bits bits{};
   const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
-  if (error != std::errc() || end != text.data() + text.size()) fail(fmt::format("\"{}\" are not the bits of a number", text));
+  if (error != std::errc() || end != text.data() + text.size())
+    fail(fmt::format("\"{}\" are not the bits of a number", text));
   return std::bit_cast<T>(bits);
 }
 

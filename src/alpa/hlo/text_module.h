@@ -1,11 +1,11 @@
 #pragma once
 
+#include <google/protobuf/descriptor.h>
+
 #include <array>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <google/protobuf/descriptor.h>
 
 #include "alpa/hlo/proto/hlo.pb.h"
 #include "alpa/tensor/literal.h"
@@ -42,8 +42,8 @@ inline std::vector<std::string_view> callee_names(std::string_view opcode, int c
   return {};
 }
 inline bool is_callee_name(std::string_view name) {
-  return name == "body" || name == "condition" || name == "select" || name == "scatter" || name == "calls" || name == "to_apply" ||
-         name == "called_computations";
+  return name == "body" || name == "condition" || name == "select" || name == "scatter" || name == "calls" ||
+         name == "to_apply" || name == "called_computations";
 }
 
 /// A constant with at most so many elements shows them.

@@ -1,5 +1,3 @@
-#include "alpa/hlo/text.h"
-
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -8,6 +6,7 @@
 #include "alpa/hlo/proto_io.h"
 #include "alpa/hlo/proto_module.h"
 #include "alpa/hlo/proto_shape.h"
+#include "alpa/hlo/text.h"
 #include "alpa/hlo/text_fields.h"
 #include "alpa/hlo/text_module.h"
 
@@ -46,8 +45,10 @@ class Parser {
       const std::string name(lexer_.word("a field"));
       const FieldDescriptor* field = Proto::descriptor()->FindFieldByName(name);
       const bool empty_possible = field != nullptr && !field->is_repeated() &&
-                                  (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE || field->cpp_type() == FieldDescriptor::CPPTYPE_STRING);
-      if (!empty_possible || name == "name" || name == "opcode") lexer_.fail("\"" + name + "\" is no field that can be empty");
+                                  (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE ||
+                                   field->cpp_type() == FieldDescriptor::CPPTYPE_STRING);
+      if (!empty_possible || name == "name" || name == "opcode")
+        lexer_.fail("\"" + name + "\" is no field that can be empty");
       fields.push_back(field);
       lexer_.accept(',');
     }
@@ -195,7 +196,8 @@ class Parser {
     } catch (const InvalidArgumentError& error) {
       lexer_.fail(error.what());
     }
-    if (!shape.is_array() || tensor::bit_width(shape.dtype) < 8 || tensor::num_elements(shape) > text::kMaxElements || tensor::is_complex(shape.dtype)) {
+    if (!shape.is_array() || tensor::bit_width(shape.dtype) < 8 || tensor::num_elements(shape) > text::kMaxElements ||
+        tensor::is_complex(shape.dtype)) {
       lexer_.fail("a constant of this shape has its value in an attribute");
     }
     tensor::Literal value(shape);
@@ -217,7 +219,8 @@ class Parser {
     const tensor::DType dtype = value.shape().dtype;
     if (dtype == tensor::DType::kPred) return value.set(index, lexer_.boolean());
     if (dtype == tensor::DType::kS64 || dtype == tensor::DType::kU64) {
-      const uint64_t bits = dtype == tensor::DType::kU64 ? lexer_.unsigned_integer() : static_cast<uint64_t>(lexer_.integer());
+      const uint64_t bits =
+          dtype == tensor::DType::kU64 ? lexer_.unsigned_integer() : static_cast<uint64_t>(lexer_.integer());
       std::memcpy(value.mutable_bytes().data() + 8 * index, &bits, 8);
       return;
     }
@@ -227,7 +230,8 @@ class Parser {
       const bool is_signed = tensor::name(dtype)[0] == 's';
       const int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
       const int64_t high = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-      if (number < low || number > high) lexer_.fail(fmt::format("{} is out of range for {}", number, tensor::name(dtype)));
+      if (number < low || number > high)
+        lexer_.fail(fmt::format("{} is out of range for {}", number, tensor::name(dtype)));
       return value.set(index, static_cast<double>(number));
     }
     try {
@@ -248,14 +252,17 @@ class Parser {
       return;
     }
     if (name == "slice") return slices(proto);
+    if (name == "dim_labels") return dim_labels(proto);
     if (name == "padding") return padding(*proto.mutable_padding_config());
     if (name == "literal" && lexer_.accept_word("base64")) {
-      if (!proto.mutable_literal()->ParseFromString(lexer_.base64())) lexer_.fail("the string is no serialized literal");
+      if (!proto.mutable_literal()->ParseFromString(lexer_.base64()))
+        lexer_.fail("the string is no serialized literal");
       return;
     }
     for (const text::DotList& list : text::kDotLists) {
       if (name != list.name) continue;
-      for (const int64_t dim : parse_integers(lexer_, '{', '}')) (proto.mutable_dot_dimension_numbers()->*list.field)()->Add(dim);
+      for (const int64_t dim : parse_integers(lexer_, '{', '}'))
+        (proto.mutable_dot_dimension_numbers()->*list.field)()->Add(dim);
       return;
     }
     for (const text::Alias& alias : text::kAliases) {
@@ -263,8 +270,10 @@ class Parser {
       if (alias.field == "comparison_direction") return proto.set_comparison_direction(lexer_.name("a direction"));
       return parse_field(lexer_, proto, alias.field);
     }
-    static constexpr std::array kOwnPlace = {"name", "opcode", "shape", "operand_ids", "control_predecessor_ids", "called_computation_ids"};
-    if (std::find(kOwnPlace.begin(), kOwnPlace.end(), name) != kOwnPlace.end()) lexer_.fail("\"" + name + "\" is no attribute");
+    static constexpr std::array kOwnPlace = {
+        "name", "opcode", "shape", "operand_ids", "control_predecessor_ids", "called_computation_ids"};
+    if (std::find(kOwnPlace.begin(), kOwnPlace.end(), name) != kOwnPlace.end())
+      lexer_.fail("\"" + name + "\" is no attribute");
     parse_field(lexer_, proto, name);
   }
 
@@ -275,6 +284,11 @@ class Parser {
       proto.add_called_computation_ids(known_computation());
       lexer_.accept(',');
     }
+  }
+
+  void dim_labels(Proto& proto) {
+    if (proto.has_convolution_dimension_numbers()) lexer_.fail("\"dim_labels\" is given twice");
+    parse_convolution(lexer_, *proto.mutable_convolution_dimension_numbers());
   }
 
   void slices(Proto& proto) {

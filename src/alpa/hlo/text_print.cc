@@ -1,16 +1,15 @@
-#include "alpa/hlo/text.h"
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <unordered_map>
 
-#include <fmt/ranges.h>
-
 #include "alpa/base/error.h"
 #include "alpa/hlo/proto_literal.h"
 #include "alpa/hlo/proto_module.h"
 #include "alpa/hlo/proto_shape.h"
+#include "alpa/hlo/text.h"
 #include "alpa/hlo/text_fields.h"
 #include "alpa/hlo/text_module.h"
 
@@ -46,8 +45,11 @@ std::string print_element(const tensor::Literal& literal, int64_t index) {
 // "3" or "{1, 2}"; nothing for constants that cannot be written so.
 std::optional<std::string> print_literal(const Proto& proto) {
   const auto literal = literal_from_proto(proto.literal(), shape_from_proto(proto.shape()));
-  if (!literal || tensor::num_elements(literal->shape()) > text::kMaxElements || tensor::is_complex(literal->shape().dtype)) return std::nullopt;
-  if (text::literal_of(*literal, proto.shape()).SerializeAsString() != proto.literal().SerializeAsString()) return std::nullopt;
+  if (!literal || tensor::num_elements(literal->shape()) > text::kMaxElements ||
+      tensor::is_complex(literal->shape().dtype))
+    return std::nullopt;
+  if (text::literal_of(*literal, proto.shape()).SerializeAsString() != proto.literal().SerializeAsString())
+    return std::nullopt;
   std::vector<std::string> elements;
   for (int64_t k = 0; k < tensor::num_elements(literal->shape()); ++k) {
     elements.push_back(print_element(*literal, k));
@@ -60,7 +62,8 @@ std::optional<std::string> print_slices(const Proto& proto) {
   std::vector<std::string> dims;
   for (const pb::SliceDimensions& dim : proto.slice_dimensions()) {
     if (has_unknown_fields(dim)) return std::nullopt;
-    dims.push_back(fmt::format("[{}:{}{}]", dim.start(), dim.limit(), dim.stride() == 1 ? "" : fmt::format(":{}", dim.stride())));
+    dims.push_back(
+        fmt::format("[{}:{}{}]", dim.start(), dim.limit(), dim.stride() == 1 ? "" : fmt::format(":{}", dim.stride())));
   }
   if (dims.empty()) return std::nullopt;
   return fmt::format("{{{}}}", fmt::join(dims, ", "));
@@ -99,10 +102,12 @@ class Printer {
       head.push_back(fmt::format("always={{{}}}", fmt::join(names, ",")));
     }
     std::set<int> skip{1, 2, 3, 6};
-    const auto entry = std::find_if(module_.computations().begin(), module_.computations().end(),
-                                    [&](const auto& computation) { return computation.id() == module_.entry_computation_id(); });
+    const auto entry =
+        std::find_if(module_.computations().begin(), module_.computations().end(),
+                     [&](const auto& computation) { return computation.id() == module_.entry_computation_id(); });
     ALPA_CHECK(entry != module_.computations().end());
-    if (module_.host_program_shape().SerializeAsString() == derived_program_shape(*entry).SerializeAsString()) skip.insert(4);
+    if (module_.host_program_shape().SerializeAsString() == derived_program_shape(*entry).SerializeAsString())
+      skip.insert(4);
     if (const auto aliases = print_aliases(); !aliases.empty()) {
       head.push_back(aliases);
       skip.insert(8);
@@ -114,9 +119,12 @@ class Printer {
   }
 
  private:
-  static std::string label(const std::string& name) { return name == "ROOT" || name == "ENTRY" ? quoted(name) : quoted_unless_word(name); }
+  static std::string label(const std::string& name) {
+    return name == "ROOT" || name == "ENTRY" ? quoted(name) : quoted_unless_word(name);
+  }
 
-  // The fields that most instructions have and that hold nothing in some. A sharding always stands: empty means replicated.
+  // The fields that most instructions have and that hold nothing in some. A sharding always stands: empty means
+  // replicated.
   void find_always() {
     struct Count {
       int64_t present = 0;
@@ -149,8 +157,9 @@ class Printer {
     if (has_unknown_fields(aliases) || aliases.entries_size() == 0) return "";
     for (const pb::AliasEntryProto& entry : aliases.entries()) {
       if (has_unknown_fields(entry) || entry.kind() < 1 || entry.kind() > 2) return "";
-      entries.push_back(fmt::format("{{{}}}: ({}, {{{}}}, {})", fmt::join(entry.output_shape_index(), ","), entry.parameter_number(),
-                                    fmt::join(entry.parameter_shape_index(), ","), entry.kind() == 1 ? "may-alias" : "must-alias"));
+      entries.push_back(fmt::format("{{{}}}: ({}, {{{}}}, {})", fmt::join(entry.output_shape_index(), ","),
+                                    entry.parameter_number(), fmt::join(entry.parameter_shape_index(), ","),
+                                    entry.kind() == 1 ? "may-alias" : "must-alias"));
     }
     return fmt::format("input_output_alias={{ {} }}", fmt::join(entries, ", "));
   }
@@ -160,7 +169,8 @@ class Printer {
     const std::string& name = labels_.at(computation.id());
     std::set<int> skip{2, 6};
     if (name[0] != '@') skip.insert(1);
-    if (computation.program_shape().SerializeAsString() == derived_program_shape(computation).SerializeAsString()) skip.insert(4);
+    if (computation.program_shape().SerializeAsString() == derived_program_shape(computation).SerializeAsString())
+      skip.insert(4);
     print_fields(computation, skip, attributes);
     const bool entry = computation.id() == module_.entry_computation_id();
     out_ += fmt::format("\n{}{} ({}) {{\n", entry ? "ENTRY " : "", name, fmt::join(attributes, ", "));
@@ -175,13 +185,20 @@ class Printer {
   }
 
   void print(const Proto& proto, bool root, int64_t expected_id) {
-    std::set<int> skip{Proto::kNameFieldNumber, Proto::kOpcodeFieldNumber, Proto::kShapeFieldNumber, Proto::kIdFieldNumber,
-                       Proto::kOperandIdsFieldNumber, Proto::kControlPredecessorIdsFieldNumber, Proto::kCalledComputationIdsFieldNumber};
-    std::vector<std::string> parts{fmt::format("  {}{} = {} {}({})", root ? "ROOT " : "", label(proto.name()), print_shape(proto.shape()),
-                                               quoted_unless_word(proto.opcode()), arguments(proto, skip))};
+    std::set<int> skip{Proto::kNameFieldNumber,
+                       Proto::kOpcodeFieldNumber,
+                       Proto::kShapeFieldNumber,
+                       Proto::kIdFieldNumber,
+                       Proto::kOperandIdsFieldNumber,
+                       Proto::kControlPredecessorIdsFieldNumber,
+                       Proto::kCalledComputationIdsFieldNumber};
+    std::vector<std::string> parts{fmt::format("  {}{} = {} {}({})", root ? "ROOT " : "", label(proto.name()),
+                                               print_shape(proto.shape()), quoted_unless_word(proto.opcode()),
+                                               arguments(proto, skip))};
     if (proto.id() != expected_id) parts.push_back(fmt::format("id={}", proto.id()));
     print_called(proto, parts);
-    if (proto.control_predecessor_ids_size() > 0) parts.push_back(fmt::format("control_predecessors={{{}}}", names_of(proto.control_predecessor_ids())));
+    if (proto.control_predecessor_ids_size() > 0)
+      parts.push_back(fmt::format("control_predecessors={{{}}}", names_of(proto.control_predecessor_ids())));
     print_special(proto, skip, parts);
     std::vector<std::string> lacking;
     for (const FieldDescriptor* field : always_) {
@@ -230,8 +247,13 @@ class Printer {
       skip.insert(number);
     };
     if (const auto slices = print_slices(proto)) add(Proto::kSliceDimensionsFieldNumber, "slice=" + *slices);
-    if (const auto padding = print_padding(proto.padding_config())) add(Proto::kPaddingConfigFieldNumber, "padding=" + *padding);
+    if (const auto padding = print_padding(proto.padding_config()))
+      add(Proto::kPaddingConfigFieldNumber, "padding=" + *padding);
     print_dot(proto, skip, parts);
+    const auto labels = print_convolution(proto.convolution_dimension_numbers());
+    if (proto.has_convolution_dimension_numbers() && labels) {
+      add(Proto::kConvolutionDimensionNumbersFieldNumber, "dim_labels=" + *labels);
+    }
     if (!skip.contains(Proto::kLiteralFieldNumber) && proto.has_literal() && proto.literal().ByteSizeLong() > 256) {
       add(Proto::kLiteralFieldNumber, "literal=base64" + quoted(to_base64(proto.literal().SerializeAsString())));
     }

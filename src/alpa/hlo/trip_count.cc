@@ -40,7 +40,8 @@ std::optional<Bound> bound_of(const Computation& condition) {
   if (!element && !limit) {  // constant on the left: turn the comparison round
     element = element_at(condition, root.operands.at(1));
     limit = constant_at(condition, root.operands.at(0));
-    if (direction.size() == 2 && (direction[0] == 'L' || direction[0] == 'G')) direction[0] = direction[0] == 'L' ? 'G' : 'L';
+    if (direction.size() == 2 && (direction[0] == 'L' || direction[0] == 'G'))
+      direction[0] = direction[0] == 'L' ? 'G' : 'L';
   }
   if (!element || !limit) return std::nullopt;
   if (direction == "LT" || direction == "LE") return Bound{*element, *limit, direction == "LE", true};

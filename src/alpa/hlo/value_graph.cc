@@ -22,8 +22,10 @@ class Builder {
     const std::vector<InstructionId> params = parameters(entry);
     std::vector<Leaves> arguments;
     for (const InstructionId id : params) {
-      require<UnsupportedError>(!entry[id].shape.is_tuple(), "hlo", "parameter {} of the program is a tuple: export it with "
-                                "one parameter an array", entry[id].name);
+      require<UnsupportedError>(!entry[id].shape.is_tuple(), "hlo",
+                                "parameter {} of the program is a tuple: export it with "
+                                "one parameter an array",
+                                entry[id].name);
       Node node;
       node.kind = Node::Kind::kInput;
       node.computation = module_.entry;
@@ -87,7 +89,8 @@ class Builder {
     return leaves(computation, body.root);
   }
 
-  Leaves visit_instruction(ComputationId computation, InstructionId id, const std::vector<Leaves>& arguments, double executions) {
+  Leaves visit_instruction(ComputationId computation, InstructionId id, const std::vector<Leaves>& arguments,
+                           double executions) {
     const Instruction& instruction = module_.computation(computation)[id];
     reject_unsupported(instruction);
     Node node;
@@ -109,8 +112,10 @@ class Builder {
 
   static void reject_unsupported(const Instruction& instruction) {
     const bool communicates = is_collective(instruction.opcode);
-    require<UnsupportedError>(!communicates, "hlo", "instruction {} ({}): the program is sharded already; give the one for a "
-                              "single device", instruction.name, name(instruction.opcode));
+    require<UnsupportedError>(!communicates, "hlo",
+                              "instruction {} ({}): the program is sharded already; give the one for a "
+                              "single device",
+                              instruction.name, name(instruction.opcode));
     switch (instruction.opcode) {
       case Opcode::kInfeed:
       case Opcode::kOutfeed:
@@ -126,8 +131,8 @@ class Builder {
       case Opcode::kDomain:
       case Opcode::kDynamicReshape:
       case Opcode::kSetDimensionSize:
-        raise<UnsupportedError>("hlo", "instruction {}: {} has no place in a training step for one device", instruction.name,
-                                name(instruction.opcode));
+        raise<UnsupportedError>("hlo", "instruction {}: {} has no place in a training step for one device",
+                                instruction.name, name(instruction.opcode));
       default: break;
     }
   }
@@ -208,7 +213,8 @@ bool is_generator(const Module& module, const ValueGraph& graph, NodeId id) {
   if (node.kind != Node::Kind::kOperation) return false;
   const Instruction& instruction = module.computation(node.computation)[node.instruction];
   if (instruction.opcode == Opcode::kIota) return true;
-  return instruction.opcode == Opcode::kBroadcast && graph.values[static_cast<size_t>(node.operands[0])].shape.rank() == 0;
+  return instruction.opcode == Opcode::kBroadcast &&
+         graph.values[static_cast<size_t>(node.operands[0])].shape.rank() == 0;
 }
 
 int leaf_count(const tensor::Shape& shape) {

@@ -57,8 +57,8 @@ struct ValueGraph {
 };
 
 /// Needs a module without calls whose loops and branches do not share computations, see inline_calls.
-/// Errors: UnsupportedError that names the instruction: tuple-shaped entry parameters, collectives, communication with the host,
-/// dynamic shapes.
+/// Errors: UnsupportedError that names the instruction: tuple-shaped entry parameters, collectives, communication with
+/// the host, dynamic shapes.
 ValueGraph build_value_graph(const Module& module);
 
 /// True if a value costs nothing to make in any placement: iota, or a scalar made larger.

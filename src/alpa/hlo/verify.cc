@@ -25,13 +25,14 @@ void check_edges(const Module& module, ComputationId id) {
     const Instruction& instruction = computation[at];
     ALPA_CHECK(instruction.proto != nullptr);
     const auto comes_before = [&](InstructionId other, std::string_view what) {
-      require<InvalidArgumentError>(other >= 0 && other < at, "hlo", "instruction {}: {} does not come before it", instruction.name, what);
+      require<InvalidArgumentError>(other >= 0 && other < at, "hlo", "instruction {}: {} does not come before it",
+                                    instruction.name, what);
     };
     for (const InstructionId operand : instruction.operands) comes_before(operand, "an operand");
     for (const InstructionId before : instruction.control_predecessors) comes_before(before, "a control predecessor");
     for (const ComputationId callee : instruction.called) {
-      require<InvalidArgumentError>(callee >= 0 && callee < id, "hlo", "instruction {}: its callee does not come before it",
-                                    instruction.name);
+      require<InvalidArgumentError>(callee >= 0 && callee < id, "hlo",
+                                    "instruction {}: its callee does not come before it", instruction.name);
     }
   }
 }
@@ -41,8 +42,10 @@ void check_names(const Module& module) {
   names.reserve(static_cast<size_t>(instruction_count(module)));
   for (const Computation& computation : module.computations) {
     for (const Instruction& instruction : computation.instructions) {
-      require<InvalidArgumentError>(!instruction.name.empty(), "hlo", "an instruction of computation {} has no name", computation.name);
-      require<InvalidArgumentError>(names.insert(instruction.name).second, "hlo", "two instructions are named {}", instruction.name);
+      require<InvalidArgumentError>(!instruction.name.empty(), "hlo", "an instruction of computation {} has no name",
+                                    computation.name);
+      require<InvalidArgumentError>(names.insert(instruction.name).second, "hlo", "two instructions are named {}",
+                                    instruction.name);
     }
   }
 }
@@ -54,9 +57,10 @@ void check_parameters(const Computation& computation) {
   for (const Instruction& instruction : computation.instructions) {
     if (instruction.opcode != Opcode::kParameter) continue;
     const int64_t number = parameter_number(instruction);
-    require<InvalidArgumentError>(number >= 0 && number < count && !seen[static_cast<size_t>(number)], "hlo",
-                                  "instruction {}: parameter number {} of {} in computation {} is out of range or used twice",
-                                  instruction.name, number, count, computation.name);
+    require<InvalidArgumentError>(
+        number >= 0 && number < count && !seen[static_cast<size_t>(number)], "hlo",
+        "instruction {}: parameter number {} of {} in computation {} is out of range or used twice", instruction.name,
+        number, count, computation.name);
     seen[static_cast<size_t>(number)] = true;
   }
 }
@@ -74,9 +78,12 @@ void check_size(const Module& module) {
         deepest = std::max(deepest, depth[static_cast<size_t>(callee)] + 1);
       }
     }
-    require<InvalidArgumentError>(count <= kMaxExpanded, "hlo", "computation {} has more than {} instructions once its callees are "
-                                  "counted at each use", computation.name, kMaxExpanded);
-    require<InvalidArgumentError>(deepest <= kMaxDepth, "hlo", "computation {} calls others deeper than {}", computation.name, kMaxDepth);
+    require<InvalidArgumentError>(count <= kMaxExpanded, "hlo",
+                                  "computation {} has more than {} instructions once its callees are "
+                                  "counted at each use",
+                                  computation.name, kMaxExpanded);
+    require<InvalidArgumentError>(deepest <= kMaxDepth, "hlo", "computation {} calls others deeper than {}",
+                                  computation.name, kMaxDepth);
     expanded.push_back(count);
     depth.push_back(deepest);
   }
@@ -105,16 +112,22 @@ void check_aliases(const Context& context) {
     if (number >= 0 && number < static_cast<int64_t>(params.size())) {
       input = element_of(entry[params[static_cast<size_t>(number)]].shape, alias.parameter_shape_index());
     }
-    require<InvalidArgumentError>(output != nullptr && input != nullptr, "hlo", "input_output_alias: output {{{}}} with parameter {} "
-                                  "{{{}}}: the program lacks one of them", fmt::join(alias.output_shape_index(), ","), number,
+    require<InvalidArgumentError>(output != nullptr && input != nullptr, "hlo",
+                                  "input_output_alias: output {{{}}} with parameter {} "
+                                  "{{{}}}: the program lacks one of them",
+                                  fmt::join(alias.output_shape_index(), ","), number,
                                   fmt::join(alias.parameter_shape_index(), ","));
-    require<InvalidArgumentError>(tensor::byte_size(*output) == tensor::byte_size(*input), "hlo", "input_output_alias: output {{{}}} is {}, "
-                                  "parameter {} is {}", fmt::join(alias.output_shape_index(), ","), tensor::to_string(*output), number,
+    require<InvalidArgumentError>(tensor::byte_size(*output) == tensor::byte_size(*input), "hlo",
+                                  "input_output_alias: output {{{}}} is {}, "
+                                  "parameter {} is {}",
+                                  fmt::join(alias.output_shape_index(), ","), tensor::to_string(*output), number,
                                   tensor::to_string(*input));
     const std::string from = fmt::format("{}:{}", number, fmt::join(alias.parameter_shape_index(), ","));
-    require<InvalidArgumentError>(inputs.insert(from).second && outputs.insert(fmt::format("{}", fmt::join(alias.output_shape_index(), ","))).second,
-                                  "hlo", "input_output_alias: parameter {} or output {{{}}} is named twice", number,
-                                  fmt::join(alias.output_shape_index(), ","));
+    require<InvalidArgumentError>(
+        inputs.insert(from).second &&
+            outputs.insert(fmt::format("{}", fmt::join(alias.output_shape_index(), ","))).second,
+        "hlo", "input_output_alias: parameter {} or output {{{}}} is named twice", number,
+        fmt::join(alias.output_shape_index(), ","));
   }
 }
 
@@ -135,8 +148,8 @@ void check_instruction(const Site& site) {
 }  // namespace
 
 void verify(const Module& module) {
-  require<InvalidArgumentError>(module.entry >= 0 && static_cast<size_t>(module.entry) < module.computations.size(), "hlo",
-                                "the module has no entry computation");
+  require<InvalidArgumentError>(module.entry >= 0 && static_cast<size_t>(module.entry) < module.computations.size(),
+                                "hlo", "the module has no entry computation");
   Context context{module, {}};
   check_names(module);
   for (size_t id = 0; id < module.computations.size(); ++id) {
@@ -147,7 +160,8 @@ void verify(const Module& module) {
   check_size(module);
   for (size_t id = 0; id < module.computations.size(); ++id) {
     const Computation& computation = module.computations[id];
-    for (InstructionId at = 0; at < computation.size(); ++at) check_instruction(Site(context, static_cast<ComputationId>(id), at));
+    for (InstructionId at = 0; at < computation.size(); ++at)
+      check_instruction(Site(context, static_cast<ComputationId>(id), at));
   }
   check_aliases(context);
 }

@@ -127,9 +127,11 @@ std::string text(const Range& range) {
 
 void check_arity(const Site& site) {
   const Range operands = operands_of(site.opcode());
-  site.check(operands.contains(site.operand_count()), "it has {} operands instead of {}", site.operand_count(), text(operands));
+  site.check(operands.contains(site.operand_count()), "it has {} operands instead of {}", site.operand_count(),
+             text(operands));
   const Range called = called_of(site.opcode());
-  site.check(called.contains(site.called_count()), "it calls {} computations instead of {}", site.called_count(), text(called));
+  site.check(called.contains(site.called_count()), "it calls {} computations instead of {}", site.called_count(),
+             text(called));
 }
 
 }  // namespace alpa::hlo::verifying

@@ -12,11 +12,14 @@ bool within(int64_t value, int64_t low) { return value >= low && value <= kMaxWi
 
 }  // namespace
 
-bool same_type(tensor::DType a, tensor::DType b) { return a == b || (tensor::is_floating(a) && tensor::is_floating(b)); }
+bool same_type(tensor::DType a, tensor::DType b) {
+  return a == b || (tensor::is_floating(a) && tensor::is_floating(b));
+}
 
 bool compatible(const tensor::Shape& a, const tensor::Shape& b) {
   if (a.is_tuple() || b.is_tuple()) {
-    return a.dtype == b.dtype && std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), compatible);
+    return a.dtype == b.dtype &&
+           std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), compatible);
   }
   return same_type(a.dtype, b.dtype) && a.dims == b.dims;
 }
@@ -31,7 +34,8 @@ void Site::check_arrays() const {
 }
 
 void Site::check_result(const tensor::Shape& expected) const {
-  check(compatible(shape(), expected), "its shape is {}, but its operands make {}", tensor::to_string(shape()), tensor::to_string(expected));
+  check(compatible(shape(), expected), "its shape is {}, but its operands make {}", tensor::to_string(shape()),
+        tensor::to_string(expected));
 }
 
 void Site::check_dim(int64_t dim, int64_t rank, std::string_view what) const {
@@ -67,11 +71,12 @@ std::vector<WindowDim> checked_window(const Site& site, size_t count) {
   std::vector<WindowDim> dims = window(site.instruction());
   site.check(dims.size() == count, "its window has {} dims instead of {}", dims.size(), count);
   for (const WindowDim& dim : dims) {
-    site.check(within(dim.size, 1) && within(dim.stride, 1) && within(dim.window_dilation, 1) && within(dim.base_dilation, 1),
-               "its window has size {}, stride {}, dilations {} and {}: all are at least 1", dim.size, dim.stride, dim.window_dilation,
-               dim.base_dilation);
-    site.check(within(dim.padding_low, -kMaxWindow) && within(dim.padding_high, -kMaxWindow), "its window has padding {} and {}",
-               dim.padding_low, dim.padding_high);
+    site.check(
+        within(dim.size, 1) && within(dim.stride, 1) && within(dim.window_dilation, 1) && within(dim.base_dilation, 1),
+        "its window has size {}, stride {}, dilations {} and {}: all are at least 1", dim.size, dim.stride,
+        dim.window_dilation, dim.base_dilation);
+    site.check(within(dim.padding_low, -kMaxWindow) && within(dim.padding_high, -kMaxWindow),
+               "its window has padding {} and {}", dim.padding_low, dim.padding_high);
   }
   return dims;
 }

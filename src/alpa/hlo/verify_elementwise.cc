@@ -5,8 +5,8 @@ namespace {
 
 void check_operand_dims(const Site& site, size_t index, bool scalar_allowed) {
   const tensor::Shape& operand = site.operand(index);
-  site.check(operand.dims == site.shape().dims || (scalar_allowed && operand.rank() == 0), "operand {} is {}, its shape {}", index,
-             tensor::to_string(operand), tensor::to_string(site.shape()));
+  site.check(operand.dims == site.shape().dims || (scalar_allowed && operand.rank() == 0),
+             "operand {} is {}, its shape {}", index, tensor::to_string(operand), tensor::to_string(site.shape()));
 }
 
 void check_all_dims(const Site& site) {
@@ -28,9 +28,10 @@ void check_select(const Site& site) {
   check_operand_dims(site, 1, false);
   check_operand_dims(site, 2, false);
   site.check(site.operand(0).dtype == tensor::DType::kPred, "its predicate is {}", tensor::to_string(site.operand(0)));
-  site.check(same_type(site.operand(1).dtype, site.shape().dtype) && same_type(site.operand(2).dtype, site.shape().dtype),
-             "it selects from {} and {} but is {}", tensor::to_string(site.operand(1)), tensor::to_string(site.operand(2)),
-             tensor::to_string(site.shape()));
+  site.check(
+      same_type(site.operand(1).dtype, site.shape().dtype) && same_type(site.operand(2).dtype, site.shape().dtype),
+      "it selects from {} and {} but is {}", tensor::to_string(site.operand(1)), tensor::to_string(site.operand(2)),
+      tensor::to_string(site.shape()));
 }
 
 void check_bitcast_convert(const Site& site) {
@@ -42,12 +43,14 @@ void check_bitcast_convert(const Site& site) {
   std::vector<int64_t> narrow = site.shape().dims;
   if (from < to) std::swap(wide, narrow);
   if (from != to) wide.push_back(std::max(from, to) / std::min(from, to));
-  site.check(wide == narrow, "it makes {} of {}: the bits do not fit", tensor::to_string(site.shape()), tensor::to_string(operand));
+  site.check(wide == narrow, "it makes {} of {}: the bits do not fit", tensor::to_string(site.shape()),
+             tensor::to_string(operand));
 }
 
 void check_predicate(const Site& site) {
   check_all_dims(site);
-  site.check(site.shape().dtype == tensor::DType::kPred, "its result is {}, no predicate", tensor::to_string(site.shape()));
+  site.check(site.shape().dtype == tensor::DType::kPred, "its result is {}, no predicate",
+             tensor::to_string(site.shape()));
 }
 
 }  // namespace

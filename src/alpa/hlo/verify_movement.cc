@@ -7,21 +7,24 @@ void check_broadcast(const Site& site) {
   site.check_arrays();
   const tensor::Shape& operand = site.operand(0);
   const std::vector<int64_t> dims = dimensions(site.instruction());
-  site.check(dims.size() == operand.dims.size(), "it maps {} dims of an operand {}", dims.size(), tensor::to_string(operand));
+  site.check(dims.size() == operand.dims.size(), "it maps {} dims of an operand {}", dims.size(),
+             tensor::to_string(operand));
   site.check_dims(dims, site.shape().rank(), "result dim");
   for (size_t k = 0; k < dims.size(); ++k) {
     const int64_t size = site.shape().dims[static_cast<size_t>(dims[k])];
     site.check(size == operand.dims[k], "dim {} of {} becomes dim {} of {}", k, tensor::to_string(operand), dims[k],
                tensor::to_string(site.shape()));
   }
-  site.check(same_type(operand.dtype, site.shape().dtype), "it makes {} of {}", tensor::to_string(site.shape()), tensor::to_string(operand));
+  site.check(same_type(operand.dtype, site.shape().dtype), "it makes {} of {}", tensor::to_string(site.shape()),
+             tensor::to_string(operand));
 }
 
 void check_transpose(const Site& site) {
   site.check_arrays();
   const tensor::Shape& operand = site.operand(0);
   const std::vector<int64_t> dims = dimensions(site.instruction());
-  site.check(dims.size() == operand.dims.size(), "its permutation has {} entries for {}", dims.size(), tensor::to_string(operand));
+  site.check(dims.size() == operand.dims.size(), "its permutation has {} entries for {}", dims.size(),
+             tensor::to_string(operand));
   site.check_dims(dims, operand.rank(), "dim");
   tensor::Shape expected(operand.dtype, {});
   for (const int64_t dim : dims) expected.dims.push_back(operand.dims[static_cast<size_t>(dim)]);
@@ -31,8 +34,10 @@ void check_transpose(const Site& site) {
 void check_reshape(const Site& site) {
   site.check_arrays();
   const tensor::Shape& operand = site.operand(0);
-  site.check(tensor::num_elements(operand) == tensor::num_elements(site.shape()) && same_type(operand.dtype, site.shape().dtype),
-             "it makes {} of {}: the numbers of elements or the types differ", tensor::to_string(site.shape()), tensor::to_string(operand));
+  site.check(tensor::num_elements(operand) == tensor::num_elements(site.shape()) &&
+                 same_type(operand.dtype, site.shape().dtype),
+             "it makes {} of {}: the numbers of elements or the types differ", tensor::to_string(site.shape()),
+             tensor::to_string(operand));
 }
 
 void check_reverse(const Site& site) {
@@ -57,7 +62,8 @@ void check_concatenate(const Site& site) {
   const auto along = static_cast<size_t>(dims[0]);
   for (size_t k = 1; k < site.operand_count(); ++k) {
     tensor::Shape other = site.operand(k);
-    site.check(other.rank() == expected.rank(), "operands 0 and {} are {} and {}", k, tensor::to_string(site.operand(0)), tensor::to_string(other));
+    site.check(other.rank() == expected.rank(), "operands 0 and {} are {} and {}", k,
+               tensor::to_string(site.operand(0)), tensor::to_string(other));
     expected.dims[along] += other.dims[along];
     other.dims[along] = expected.dims[along];
     site.check(compatible(other, expected), "operands 0 and {} are {} and {}: they differ in more than dim {}", k,

@@ -6,7 +6,8 @@ namespace {
 
 // Leading dims are batches of matrices.
 void check_matrices(const Site& site, size_t index) {
-  site.check(site.operand(index).rank() >= 2, "operand {} is {}, no matrix", index, tensor::to_string(site.operand(index)));
+  site.check(site.operand(index).rank() >= 2, "operand {} is {}, no matrix", index,
+             tensor::to_string(site.operand(index)));
 }
 
 void check_triangular_solve(const Site& site) {
@@ -19,8 +20,8 @@ void check_triangular_solve(const Site& site) {
   bool fits = b.size() == rank && a[rank - 1] == a[rank - 2];
   for (size_t k = 0; fits && k + 2 < rank; ++k) fits = a[k] == b[k];
   const bool left = site.instruction().proto->triangular_solve_options().left_side();
-  site.check(fits && a[rank - 1] == b[left ? rank - 2 : rank - 1], "{} does not solve for {}", tensor::to_string(site.operand(0)),
-             tensor::to_string(site.operand(1)));
+  site.check(fits && a[rank - 1] == b[left ? rank - 2 : rank - 1], "{} does not solve for {}",
+             tensor::to_string(site.operand(0)), tensor::to_string(site.operand(1)));
   site.check_result(site.operand(1));
 }
 
@@ -35,8 +36,9 @@ void check_cholesky(const Site& site) {
 void check_fft(const Site& site) {
   site.check_arrays();
   const int length = site.instruction().proto->fft_length_size();
-  site.check(length >= 1 && length <= 3 && length <= site.operand(0).rank() && site.shape().rank() == site.operand(0).rank(),
-             "it transforms {} dims of {} to {}", length, tensor::to_string(site.operand(0)), tensor::to_string(site.shape()));
+  site.check(
+      length >= 1 && length <= 3 && length <= site.operand(0).rank() && site.shape().rank() == site.operand(0).rank(),
+      "it transforms {} dims of {} to {}", length, tensor::to_string(site.operand(0)), tensor::to_string(site.shape()));
 }
 
 // Collectives that work along a dim name one of their operand's; the tuple form of all-to-all names none.
@@ -62,8 +64,10 @@ void check_batch_norm(const Site& site) {
 
 void check_rng_bit_generator(const Site& site) {
   site.check_array(0);
-  if (!site.shape().is_tuple()) return site.check(site.shape().is_array(), "its result is {}", tensor::to_string(site.shape()));
-  site.check(site.shape().elements.size() == 2 && site.shape().elements[0] == site.operand(0) && site.shape().elements[1].is_array(),
+  if (!site.shape().is_tuple())
+    return site.check(site.shape().is_array(), "its result is {}", tensor::to_string(site.shape()));
+  site.check(site.shape().elements.size() == 2 && site.shape().elements[0] == site.operand(0) &&
+                 site.shape().elements[1].is_array(),
              "its result is {} for a state {}", tensor::to_string(site.shape()), tensor::to_string(site.operand(0)));
 }
 

@@ -6,7 +6,9 @@ namespace {
 
 // Elements that a literal holds of a type; -1 for types whose elements are packed or unknown to us.
 int64_t literal_elements(const pb::LiteralProto& literal, tensor::DType dtype) {
-  const auto halves = [](const std::string& bytes) { return bytes.size() % 2 == 0 ? static_cast<int64_t>(bytes.size()) / 2 : -2; };
+  const auto halves = [](const std::string& bytes) {
+    return bytes.size() % 2 == 0 ? static_cast<int64_t>(bytes.size()) / 2 : -2;
+  };
   switch (dtype) {
     case tensor::DType::kPred: return literal.preds_size();
     case tensor::DType::kS8: return static_cast<int64_t>(literal.s8s().size());
@@ -37,8 +39,8 @@ void check_constant(const Site& site) {
 }
 
 void check_tuple(const Site& site) {
-  site.check(site.shape().is_tuple() && site.shape().elements.size() == site.operand_count(), "its shape {} is no tuple of {} elements",
-             tensor::to_string(site.shape()), site.operand_count());
+  site.check(site.shape().is_tuple() && site.shape().elements.size() == site.operand_count(),
+             "its shape {} is no tuple of {} elements", tensor::to_string(site.shape()), site.operand_count());
   for (size_t k = 0; k < site.operand_count(); ++k) {
     site.check(site.shape().elements[k] == site.operand(k), "element {} is {}, its operand {}", k,
                tensor::to_string(site.shape().elements[k]), tensor::to_string(site.operand(k)));
@@ -49,10 +51,10 @@ void check_get_tuple_element(const Site& site) {
   const tensor::Shape& tuple = site.operand(0);
   const int64_t index = tuple_index(site.instruction());
   site.check(tuple.is_tuple(), "its operand is {}, no tuple", tensor::to_string(tuple));
-  site.check(index >= 0 && index < static_cast<int64_t>(tuple.elements.size()), "tuple index {} is out of range: there are {} elements", index,
-             tuple.elements.size());
-  site.check(tuple.elements[static_cast<size_t>(index)] == site.shape(), "its shape is {}, but element {} is {}", tensor::to_string(site.shape()),
-             index, tensor::to_string(tuple.elements[static_cast<size_t>(index)]));
+  site.check(index >= 0 && index < static_cast<int64_t>(tuple.elements.size()),
+             "tuple index {} is out of range: there are {} elements", index, tuple.elements.size());
+  site.check(tuple.elements[static_cast<size_t>(index)] == site.shape(), "its shape is {}, but element {} is {}",
+             tensor::to_string(site.shape()), index, tensor::to_string(tuple.elements[static_cast<size_t>(index)]));
 }
 
 }  // namespace
@@ -65,8 +67,8 @@ void check_structure(const Site& site) {
     case Opcode::kOptimizationBarrier:
     case Opcode::kDomain:
     case Opcode::kAddDependency:
-      return site.check(site.shape() == site.operand(0), "its shape is {}, its operand's {}", tensor::to_string(site.shape()),
-                        tensor::to_string(site.operand(0)));
+      return site.check(site.shape() == site.operand(0), "its shape is {}, its operand's {}",
+                        tensor::to_string(site.shape()), tensor::to_string(site.operand(0)));
     default: return;
   }
 }

@@ -30,7 +30,8 @@ BuildEntry op(Opcode opcode, const Shape& result, const std::vector<Shape>& oper
   };
 }
 
-BuildEntry with_dims(Opcode opcode, const Shape& result, const std::vector<Shape>& operands, const std::vector<int64_t>& dims) {
+BuildEntry with_dims(Opcode opcode, const Shape& result, const std::vector<Shape>& operands,
+                     const std::vector<int64_t>& dims) {
   return [=](ModuleBuilder&, ComputationBuilder& b) {
     std::vector<InstructionId> ids;
     for (const Shape& shape : operands) ids.push_back(b.parameter(shape));
@@ -52,9 +53,8 @@ TEST(Verify, RejectsAControlPredecessorThatDoesNotComeBefore) {
 }
 
 TEST(Verify, RejectsACalleeThatDoesNotComeBefore) {
-  expect_refused("its callee does not come before it", [](ModuleBuilder&, ComputationBuilder& b) {
-    return b.calling(Opcode::kCall, f32({}), {}, {0});
-  });
+  expect_refused("its callee does not come before it",
+                 [](ModuleBuilder&, ComputationBuilder& b) { return b.calling(Opcode::kCall, f32({}), {}, {0}); });
 }
 
 TEST(Verify, RejectsANameThatIsUsedTwice) {
@@ -110,7 +110,9 @@ TEST(Verify, RejectsBadPermutations) {
   expect_refused("named twice", with_dims(Opcode::kReverse, f32({4}), {f32({4})}, {0, 0}));
 }
 
-TEST(Verify, RejectsAReshapeOfOtherSize) { expect_refused("numbers of elements", op(Opcode::kReshape, f32({4, 4}), {f32({15})})); }
+TEST(Verify, RejectsAReshapeOfOtherSize) {
+  expect_refused("numbers of elements", op(Opcode::kReshape, f32({4, 4}), {f32({15})}));
+}
 
 TEST(Verify, RejectsAnIotaDimOutOfRange) {
   expect_refused("out of range", with_dims(Opcode::kIota, s32({4}), {}, {1}));
@@ -120,8 +122,10 @@ TEST(Verify, RejectsAnIotaDimOutOfRange) {
 
 TEST(Verify, RejectsAConcatenationThatDoesNotAddUp) {
   program(with_dims(Opcode::kConcatenate, f32({2, 7}), {f32({2, 3}), f32({2, 4})}, {1}));
-  expect_refused("its operands make f32[2,7]", with_dims(Opcode::kConcatenate, f32({2, 8}), {f32({2, 3}), f32({2, 4})}, {1}));
-  expect_refused("differ in more than dim 1", with_dims(Opcode::kConcatenate, f32({2, 7}), {f32({2, 3}), f32({3, 4})}, {1}));
+  expect_refused("its operands make f32[2,7]",
+                 with_dims(Opcode::kConcatenate, f32({2, 8}), {f32({2, 3}), f32({2, 4})}, {1}));
+  expect_refused("differ in more than dim 1",
+                 with_dims(Opcode::kConcatenate, f32({2, 7}), {f32({2, 3}), f32({3, 4})}, {1}));
   expect_refused("operands 0 and 1", with_dims(Opcode::kConcatenate, f32({2, 7}), {f32({2, 3}), f32({4})}, {1}));
   expect_refused("out of range", with_dims(Opcode::kConcatenate, f32({2, 7}), {f32({2, 3}), f32({2, 4})}, {2}));
 }
@@ -188,7 +192,8 @@ TEST(Verify, RejectsDotDimsThatDoNotPair) {
   expect_refused("but its operands make [2,3,5]", dot(f32({2, 5, 3}), {{2}, {1}, {0}, {0}}));
 }
 
-BuildEntry convolution(const Shape& result, const WindowDim& window, const std::function<void(ConvolutionDims&)>& change = {}, size_t windows = 2) {
+BuildEntry convolution(const Shape& result, const WindowDim& window,
+                       const std::function<void(ConvolutionDims&)>& change = {}, size_t windows = 2) {
   ConvolutionDims dims{0, 3, 2, 3, 0, 3, {1, 2}, {0, 1}, {1, 2}, 1, 1};
   if (change) change(dims);
   return [=](ModuleBuilder&, ComputationBuilder& b) {
@@ -202,7 +207,8 @@ TEST(Verify, RejectsConvolutionsThatDoNotFit) {
   const Shape result = f32({2, 8, 8, 6});
   program(convolution(result, same));
   expect_refused("named twice", convolution(result, same, [](ConvolutionDims& dims) { dims.input_feature = 0; }));
-  expect_refused("out of range", convolution(result, same, [](ConvolutionDims& dims) { dims.kernel_spatial = {0, 4}; }));
+  expect_refused("out of range",
+                 convolution(result, same, [](ConvolutionDims& dims) { dims.kernel_spatial = {0, 4}; }));
   expect_refused("are not all of", convolution(result, same, [](ConvolutionDims& dims) { dims.output_spatial = {1}; }));
   expect_refused("its window has 1 dims", convolution(result, same, {}, 1));
   expect_refused("all are at least 1", convolution(result, {3, 0, 1, 1, 1, 1, false}));
@@ -210,13 +216,15 @@ TEST(Verify, RejectsConvolutionsThatDoNotFit) {
   expect_refused("all are at least 1", convolution(result, {0, 1, 1, 1, 1, 1, false}));
   expect_refused("its window has size 2", convolution(result, {2, 1, 1, 1, 1, 1, false}));
   expect_refused("spatial dim 0 is 8, but its operands make 6", convolution(result, {3, 1, 0, 0, 1, 1, false}));
-  expect_refused("do not meet a kernel", convolution(result, same, [](ConvolutionDims& dims) { dims.feature_groups = 2; }));
+  expect_refused("do not meet a kernel",
+                 convolution(result, same, [](ConvolutionDims& dims) { dims.feature_groups = 2; }));
   expect_refused("feature and", convolution(result, same, [](ConvolutionDims& dims) { dims.feature_groups = -1; }));
   expect_refused("do not divide", convolution(result, same, [](ConvolutionDims& dims) { dims.batch_groups = 4; }));
   expect_refused("another batch", convolution(f32({3, 8, 8, 6}), same));
 }
 
-BuildEntry reduce(const Shape& result, const std::vector<int64_t>& dims, const std::function<ComputationId(ModuleBuilder&)>& reducer) {
+BuildEntry reduce(const Shape& result, const std::vector<int64_t>& dims,
+                  const std::function<ComputationId(ModuleBuilder&)>& reducer) {
   return [=](ModuleBuilder& module, ComputationBuilder& b) {
     const InstructionId x = b.parameter(f32({2, 3}));
     return b.with_dimensions(Opcode::kReduce, result, {x, b.scalar(DType::kF32, 0)}, dims, {reducer(module)});
@@ -229,10 +237,12 @@ TEST(Verify, RejectsReductionsThatDoNotFit) {
   expect_refused("out of range", reduce(f32({2}), {2}, add));
   expect_refused("named twice", reduce(f32({2}), {1, 1}, add));
   expect_refused("its operands make f32[2]", reduce(f32({3}), {1}, add));
-  expect_refused("is s32[] for elements f32", reduce(f32({2}), {1}, [](ModuleBuilder& module) { return module.reducer(Opcode::kAdd, DType::kS32); }));
+  expect_refused("is s32[] for elements f32", reduce(f32({2}), {1}, [](ModuleBuilder& module) {
+                   return module.reducer(Opcode::kAdd, DType::kS32);
+                 }));
   expect_refused("has 1 parameters instead of 2", reduce(f32({2}), {1}, [](ModuleBuilder& module) {
-    return unary(module, "one", f32({}), [](ComputationBuilder&, InstructionId p) { return p; });
-  }));
+                   return unary(module, "one", f32({}), [](ComputationBuilder&, InstructionId p) { return p; });
+                 }));
   expect_refused("one initial value an array", [&](ModuleBuilder& module, ComputationBuilder& b) {
     const InstructionId x = b.parameter(f32({2, 3}));
     return b.with_dimensions(Opcode::kReduce, f32({2}), {x, x, b.scalar(DType::kF32, 0)}, {1}, {add(module)});
@@ -247,7 +257,8 @@ TEST(Verify, RejectsWindowedReductionsThatDoNotFit) {
   const auto pool = [](const Shape& result, std::vector<WindowDim> window) {
     return [=](ModuleBuilder& module, ComputationBuilder& b) {
       const InstructionId x = b.parameter(f32({8}));
-      return b.windowed(Opcode::kReduceWindow, result, {x, b.scalar(DType::kF32, 0)}, window, {module.reducer(Opcode::kAdd, DType::kF32)});
+      return b.windowed(Opcode::kReduceWindow, result, {x, b.scalar(DType::kF32, 0)}, window,
+                        {module.reducer(Opcode::kAdd, DType::kF32)});
     };
   };
   program(pool(f32({4}), {{2, 2, 0, 0, 1, 1, false}}));
@@ -261,8 +272,8 @@ TEST(Verify, RejectsWindowedReductionsThatDoNotFit) {
     const ComputationId select = module.add(std::move(ge).build(root));
     const InstructionId x = b.parameter(f32({8}));
     const InstructionId source = b.parameter(f32({3}));
-    return b.windowed(Opcode::kSelectAndScatter, f32({8}), {x, source, b.scalar(DType::kF32, 0)}, {{2, 2, 0, 0, 1, 1, false}},
-                      {select, module.reducer(Opcode::kAdd, DType::kF32)});
+    return b.windowed(Opcode::kSelectAndScatter, f32({8}), {x, source, b.scalar(DType::kF32, 0)},
+                      {{2, 2, 0, 0, 1, 1, false}}, {select, module.reducer(Opcode::kAdd, DType::kF32)});
   });
 }
 
@@ -307,7 +318,8 @@ TEST(Verify, RejectsGathersThatDoNotFit) {
   expect_refused("its operands make f32[8,24]", gather(f32({24, 8})));
 }
 
-BuildEntry scatter(const Shape& updates, const std::function<void(ScatterDims&)>& change = {}, DType combined = DType::kF32) {
+BuildEntry scatter(const Shape& updates, const std::function<void(ScatterDims&)>& change = {},
+                   DType combined = DType::kF32) {
   ScatterDims dims{{1}, {0}, {0}, {}, {}, 1};
   if (change) change(dims);
   return [=](ModuleBuilder& module, ComputationBuilder& b) {
@@ -319,7 +331,8 @@ BuildEntry scatter(const Shape& updates, const std::function<void(ScatterDims&)>
 
 TEST(Verify, RejectsScattersThatDoNotFit) {
   program(scatter(f32({8, 24})));
-  expect_refused("window dim of the update 2", scatter(f32({8, 24}), [](ScatterDims& dims) { dims.update_window = {2}; }));
+  expect_refused("window dim of the update 2",
+                 scatter(f32({8, 24}), [](ScatterDims& dims) { dims.update_window = {2}; }));
   expect_refused("windows of 0 dims", scatter(f32({8, 24}), [](ScatterDims& dims) { dims.update_window = {}; }));
   expect_refused("windows of 1 dims", scatter(f32({8, 24}), [](ScatterDims& dims) { dims.inserted_window = {}; }));
   expect_refused("indexed dim 7", scatter(f32({8, 24}), [](ScatterDims& dims) { dims.scatter_to_operand = {7}; }));
@@ -348,7 +361,9 @@ TEST(Verify, RejectsTupleElementsThatAreNotThere) {
 TEST(Verify, RejectsLoopsWhoseShapesDoNotAgree) {
   const auto loop = [](const Shape& body_result, const Shape& condition_parameter, const Shape& condition_result) {
     return [=](ModuleBuilder& module, ComputationBuilder& b) {
-      const auto convert = [](const Shape& to) { return [=](ComputationBuilder& c, InstructionId p) { return c.custom_call(to, {p}, "made"); }; };
+      const auto convert = [](const Shape& to) {
+        return [=](ComputationBuilder& c, InstructionId p) { return c.custom_call(to, {p}, "made"); };
+      };
       const ComputationId body = unary(module, "body", f32({4}), convert(body_result));
       const ComputationId condition = unary(module, "condition", condition_parameter, convert(condition_result));
       return b.calling(Opcode::kWhile, f32({4}), {b.parameter(f32({4}))}, {body, condition});
@@ -366,7 +381,8 @@ TEST(Verify, RejectsBranchesWhoseShapesDoNotAgree) {
       std::vector<InstructionId> operands{b.parameter(chooser)};
       std::vector<ComputationId> called;
       for (int k = 0; k < branches; ++k) {
-        called.push_back(unary(module, "branch" + std::to_string(k), f32({4}), [](ComputationBuilder&, InstructionId p) { return p; }));
+        called.push_back(unary(module, "branch" + std::to_string(k), f32({4}),
+                               [](ComputationBuilder&, InstructionId p) { return p; }));
         operands.push_back(b.parameter(f32({4})));
       }
       return b.calling(Opcode::kConditional, result, operands, called);
@@ -382,7 +398,8 @@ TEST(Verify, RejectsBranchesWhoseShapesDoNotAgree) {
 TEST(Verify, RejectsCallsThatDoNotFitTheirCallee) {
   const auto call = [](const std::vector<Shape>& operands, const Shape& result) {
     return [=](ModuleBuilder& module, ComputationBuilder& b) {
-      const ComputationId callee = unary(module, "callee", f32({4}), [](ComputationBuilder&, InstructionId p) { return p; });
+      const ComputationId callee =
+          unary(module, "callee", f32({4}), [](ComputationBuilder&, InstructionId p) { return p; });
       std::vector<InstructionId> ids;
       for (const Shape& shape : operands) ids.push_back(b.parameter(shape));
       return b.calling(Opcode::kCall, result, ids, {callee});
@@ -407,7 +424,8 @@ TEST(Verify, RejectsCalleesThatDoubleWithEachLevel) {
 }
 
 TEST(Verify, RejectsAliasesThatAreNotThere) {
-  Module module = program([](ModuleBuilder&, ComputationBuilder& b) { return b.tuple({b.parameter(f32({4})), b.parameter(f32({5}))}); });
+  Module module = program(
+      [](ModuleBuilder&, ComputationBuilder& b) { return b.tuple({b.parameter(f32({4})), b.parameter(f32({5}))}); });
   const auto refused = [&](const std::vector<Alias>& aliases) {
     set_input_output_aliases(module, aliases);
     EXPECT_THROW(verify(module), InvalidArgumentError);

@@ -102,7 +102,8 @@ pb::ProgramShapeProto derived_program_shape(const pb::HloComputationProto& compu
     if (instruction.opcode() == "parameter") params.push_back(&instruction);
     if (instruction.id() == computation.root_id()) *shape.mutable_result() = instruction.shape();
   }
-  std::stable_sort(params.begin(), params.end(), [](const auto* a, const auto* b) { return a->parameter_number() < b->parameter_number(); });
+  std::stable_sort(params.begin(), params.end(),
+                   [](const auto* a, const auto* b) { return a->parameter_number() < b->parameter_number(); });
   for (const pb::HloInstructionProto* param : params) {
     *shape.add_parameters() = param->shape();
     shape.add_parameter_names(param->name());

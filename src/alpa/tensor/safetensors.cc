@@ -41,8 +41,8 @@ Literal read_one(const std::string& name, const Json& entry, std::string_view da
   if (!entry["shape"].is_array()) fail("has no list as its shape");
   int64_t count = 1;
   for (const Json& dim : entry["shape"]) {
-    if (!dim.is_number_unsigned() || __builtin_mul_overflow(count, dim.get<int64_t>(), &count) ||
-        count > int64_t{1} << 48) {
+    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > uint64_t{1} << 48 ||
+        __builtin_mul_overflow(count, dim.get<int64_t>(), &count) || count > int64_t{1} << 48) {
       fail("has a bad shape");
     }
     shape.dims.push_back(dim.get<int64_t>());
@@ -70,8 +70,8 @@ void check_overlaps(const Json& header, std::string_view source) {
   }
   std::sort(ranges.begin(), ranges.end());
   for (size_t k = 1; k < ranges.size(); ++k) {
-    require<InvalidArgumentError>(ranges[k - 1].second <= ranges[k].first, "safetensors", "{}: two entries overlap at byte {} of its data",
-                                  source, ranges[k].first);
+    require<InvalidArgumentError>(ranges[k - 1].second <= ranges[k].first, "safetensors",
+                                  "{}: two entries overlap at byte {} of its data", source, ranges[k].first);
   }
 }
 

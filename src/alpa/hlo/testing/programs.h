@@ -37,7 +37,8 @@ inline ComputationId unary(ModuleBuilder& module, const std::string& name, const
   return module.add(std::move(builder).build(root));
 }
 
-/// A loop over (s32 counter, f32[4]) that counts from `start` by `step` while it is `direction` `limit` and calls nothing else.
+/// A loop over (s32 counter, f32[4]) that counts from `start` by `step` while it is `direction` `limit` and calls
+/// nothing else.
 struct Loop {
   double start = 0;
   double step = 1;
@@ -50,7 +51,8 @@ inline InstructionId add_loop(ModuleBuilder& module, ComputationBuilder& b, cons
   const Shape value = f32({4});
   const Shape state = Shape::tuple({kCounter, value});
   const ComputationId body = unary(module, "body", state, [&](ComputationBuilder& c, InstructionId p) {
-    const InstructionId next = c.op(Opcode::kAdd, kCounter, {c.get_tuple_element(p, 0), c.scalar(DType::kS32, loop.step)});
+    const InstructionId next =
+        c.op(Opcode::kAdd, kCounter, {c.get_tuple_element(p, 0), c.scalar(DType::kS32, loop.step)});
     const InstructionId result = work(c, c.get_tuple_element(p, 1));
     return c.tuple({next, result});
   });

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "alpa/hlo/module.h"
@@ -26,6 +27,9 @@ struct Factor {
 /// over single operations).
 struct ShardingRule {
   std::vector<Factor> factors;
+  /// Pairs of factors that are divided together only if no axis is left to hold copies: the partitioner exchanges
+  /// devices' parts otherwise.
+  std::vector<std::pair<int, int>> apart;
 };
 
 /// An operation with the arrays that it takes and makes, tuples flattened.

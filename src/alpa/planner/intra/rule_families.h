@@ -23,6 +23,12 @@ class FactorList {
   void reduction(const std::vector<Dim>& operands, const std::vector<Dim>& results = {}, int64_t size = 0) {
     add(Factor::Kind::kReduction, operands, results, size);
   }
+  /// Factors so far.
+  int count() const { return static_cast<int>(rule_.factors.size()); }
+  /// Keeps the factors [first, end) apart from the one added last, see ShardingRule::apart.
+  void keep_apart(int first, int end) {
+    for (int factor = first; factor < end; ++factor) rule_.apart.emplace_back(factor, count() - 1);
+  }
   ShardingRule take() { return std::move(rule_); }
 
  private:

@@ -51,6 +51,7 @@ ShardingRule gather_rule(const RuleRequest& request) {
       factors.parallel({{0, table_dim}, {1, index_dims[k]}}, {{0, batch.at(k)}});
     }
   }
+  const int index_end = factors.count();
   const std::vector<int64_t> window_dims = others(table.rank(), dims.collapsed, dims.operand_batching);
   for (size_t k = 0; k < window_dims.size(); ++k) {
     const auto at = static_cast<size_t>(window_dims[k]);
@@ -58,7 +59,9 @@ ShardingRule gather_rule(const RuleRequest& request) {
   }
   // Rows that lie on other devices count as zeros; the sum over devices has each row once.
   if (dims.start_index_map.size() == 1 && contains(dims.collapsed, dims.start_index_map[0])) {
+    const int before = factors.count();
     factors.reduction({{0, dims.start_index_map[0]}});
+    if (factors.count() > before && dims.indices_batching.empty()) factors.keep_apart(0, index_end);
   }
   return factors.take();
 }
@@ -82,6 +85,7 @@ ShardingRule scatter_rule(const RuleRequest& request) {
       factors.reduction({{1, index_dims[k]}, {2, batch.at(k)}});
     }
   }
+  const int index_end = factors.count();
   const std::vector<int64_t> window_dims = others(table.rank(), dims.inserted_window, dims.input_batching);
   for (size_t k = 0; k < window_dims.size(); ++k) {
     const int64_t update_dim = dims.update_window.at(k);
@@ -91,7 +95,9 @@ ShardingRule scatter_rule(const RuleRequest& request) {
   }
   // Each device takes the updates of its own rows: updates whole, nothing exchanged.
   if (dims.scatter_to_operand.size() == 1 && contains(dims.inserted_window, dims.scatter_to_operand[0])) {
+    const int before = factors.count();
     factors.parallel({{0, dims.scatter_to_operand[0]}}, {{0, dims.scatter_to_operand[0]}});
+    if (factors.count() > before && dims.indices_batching.empty()) factors.keep_apart(0, index_end);
   }
   return factors.take();
 }

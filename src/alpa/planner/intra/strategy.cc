@@ -17,9 +17,22 @@ using sharding::ShardingSpec;
 
 ShardingSpec& at(std::vector<ShardingSpec>& specs, size_t index) { return specs[index]; }
 
+// True if two factors that the rule keeps apart are both divided and an axis holds copies.
+bool divides_apart(const ShardingRule& rule, const mesh::LogicalMesh& mesh, const std::vector<int>& factor_of) {
+  const auto divided = [&](int factor) {
+    return std::find(factor_of.begin(), factor_of.end(), factor) != factor_of.end();
+  };
+  bool copies = false;
+  for (int axis = 0; axis < mesh.num_axes(); ++axis)
+    copies |= mesh.size(axis) > 1 && factor_of[static_cast<size_t>(axis)] < 0;
+  return copies && std::any_of(rule.apart.begin(), rule.apart.end(),
+                               [&](const auto& pair) { return divided(pair.first) && divided(pair.second); });
+}
+
 // factor_of[axis]: index into the rule's factors, or -1.
 std::optional<Strategy> make_strategy(const RuleRequest& request, const ShardingRule& rule,
                                       const mesh::LogicalMesh& mesh, const std::vector<int>& factor_of) {
+  if (divides_apart(rule, mesh, factor_of)) return std::nullopt;
   Strategy strategy;
   for (const tensor::Shape& shape : request.operands)
     strategy.operands.push_back(ShardingSpec::replicated(shape.rank()));
