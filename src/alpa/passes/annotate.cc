@@ -186,9 +186,9 @@ class ComputationAnnotator {
       case Opcode::kGetTupleElement: return;
       case Opcode::kParameter:
         return define(append(instruction, placed(leaves_of(at))), instruction.shape, leaves_of(at));
-      case Opcode::kWhile: return loop(at);
+      case Opcode::kWhile:
+      case Opcode::kOptimizationBarrier: return same_form(at);
       case Opcode::kConditional: return conditional(at);
-      case Opcode::kOptimizationBarrier: return barrier(at);
       default: return operation(at);
     }
   }
@@ -254,13 +254,13 @@ class ComputationAnnotator {
     return append(hlo::make_custom_call("SPMDShardToFullShape", name, whole, {local}), {result});
   }
 
-  void loop(InstructionId at) {
+  // While and opt-barrier: the operand has the result's form, and lies as the result does.
+  void same_form(InstructionId at) {
     const Instruction& instruction = old_[at];
     const Specs specs = placed(leaves_of(at));
-    const InstructionId init = instruction.operands.at(0);
-    Instruction copy = hlo::clone(instruction, instruction.name,
-                                  {assemble(instruction.shape, leaves_of(init), specs, instruction.name)});
-    define(append(std::move(copy), specs), instruction.shape, leaves_of(at));
+    const InstructionId operand =
+        assemble(instruction.shape, leaves_of(instruction.operands.at(0)), specs, instruction.name);
+    define(append(hlo::clone(instruction, instruction.name, {operand}), specs), instruction.shape, leaves_of(at));
   }
 
   void conditional(InstructionId at) {
@@ -283,15 +283,6 @@ class ComputationAnnotator {
       copy.operands.push_back(assemble(shape, leaves_of(operand), specs, instruction.name));
     }
     define(append(std::move(copy), placed(leaves_of(at))), instruction.shape, leaves_of(at));
-  }
-
-  void barrier(InstructionId at) {
-    const Instruction& instruction = old_[at];
-    const Specs specs = placed(leaves_of(at));
-    const InstructionId operand = instruction.operands.at(0);
-    Instruction copy = hlo::clone(instruction, instruction.name,
-                                  {assemble(instruction.shape, leaves_of(operand), specs, instruction.name)});
-    define(append(std::move(copy), specs), instruction.shape, leaves_of(at));
   }
 
   // One instruction that holds these values in these placements: the array itself, or a tuple of the given form.
