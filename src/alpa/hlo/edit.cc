@@ -37,6 +37,21 @@ Instruction make_instruction(Opcode opcode, std::string name, tensor::Shape shap
   return instruction;
 }
 
+Computation without_instructions(const Computation& computation) {
+  Computation result;
+  result.name = computation.name;
+  result.proto = computation.proto;
+  result.proto_id = computation.proto_id;
+  return result;
+}
+
+Instruction remapped(const Instruction& instruction, const std::vector<InstructionId>& map) {
+  Instruction copy = instruction;
+  for (InstructionId& operand : copy.operands) operand = map[static_cast<size_t>(operand)];
+  for (InstructionId& before : copy.control_predecessors) before = map[static_cast<size_t>(before)];
+  return copy;
+}
+
 Instruction clone(const Instruction& instruction, std::string name, std::vector<InstructionId> operands) {
   Instruction copy = instruction;
   copy.name = std::move(name);

@@ -17,6 +17,12 @@ void set_sharding(Instruction& instruction, const std::optional<sharding::OpShar
 /// A fresh instruction of `opcode` with no attributes.
 Instruction make_instruction(Opcode opcode, std::string name, tensor::Shape shape, std::vector<InstructionId> operands);
 
+/// A computation of the same name, id and attributes without instructions: the start of a rewrite.
+Computation without_instructions(const Computation& computation);
+
+/// A copy whose operands and control predecessors are looked up in `map`, as a rewrite does that keeps their order.
+Instruction remapped(const Instruction& instruction, const std::vector<InstructionId>& map);
+
 /// The same operation for other operands: a copy of the attributes, without the id.
 Instruction clone(const Instruction& instruction, std::string name, std::vector<InstructionId> operands);
 

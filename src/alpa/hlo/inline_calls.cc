@@ -31,10 +31,7 @@ class Inliner {
 
  private:
   Computation flatten(const Computation& computation) {
-    Computation result;
-    result.name = computation.name;
-    result.proto = computation.proto;
-    result.proto_id = computation.proto_id;
+    Computation result = without_instructions(computation);
     std::vector<InstructionId> map(computation.instructions.size());
     for (InstructionId id = 0; id < computation.size(); ++id) {
       const Instruction& instruction = computation[id];
@@ -46,9 +43,7 @@ class Inliner {
   }
 
   InstructionId append(const Instruction& instruction, const std::vector<InstructionId>& map, Computation& result) {
-    Instruction copy = instruction;
-    for (InstructionId& operand : copy.operands) operand = map[static_cast<size_t>(operand)];
-    for (InstructionId& before : copy.control_predecessors) before = map[static_cast<size_t>(before)];
+    Instruction copy = remapped(instruction, map);
     copy.proto_id = kUnnumbered;
     require<UnsupportedError>(++total_ < kMaxInstructions, "hlo",
                               "the program has more than {} instructions once its calls "

@@ -105,9 +105,7 @@ class ComputationAnnotator {
  public:
   ComputationAnnotator(const Context& context, ComputationId id, Specs root)
       : context_(context), id_(id), old_(context.module.computation(id)), root_(std::move(root)) {
-    new_.name = old_.name;
-    new_.proto = old_.proto;
-    new_.proto_id = old_.proto_id;
+    new_ = hlo::without_instructions(old_);
   }
 
   Computation run() {

@@ -20,20 +20,25 @@ bool is_marker(const Instruction& instruction) {
   return target == kGradientMarker || target == kPipelineMarker;
 }
 
+// A marker is an identity: anything else would change the program when it goes.
+void require_identity(const Computation& computation, const Instruction& marker) {
+  std::vector<tensor::Shape> operands;
+  for (const InstructionId operand : marker.operands) operands.push_back(computation[operand].shape);
+  const bool bare = operands.size() == 1 && operands[0] == marker.shape;
+  require<InvalidArgumentError>(bare || tensor::Shape::tuple(operands) == marker.shape, "markers",
+                                "marker {} gives {} for operands {}: it must give them as they are", marker.name,
+                                tensor::to_string(marker.shape), tensor::to_string(tensor::Shape::tuple(operands)));
+}
+
 // A marker over several values becomes the tuple of its operands, one over a single array that array.
 Computation drop(const Computation& computation) {
-  Computation result;
-  result.name = computation.name;
-  result.proto = computation.proto;
-  result.proto_id = computation.proto_id;
+  Computation result = hlo::without_instructions(computation);
   std::vector<InstructionId> map(computation.instructions.size());
   for (InstructionId id = 0; id < computation.size(); ++id) {
-    Instruction copy = computation[id];
-    for (InstructionId& operand : copy.operands) operand = map[static_cast<size_t>(operand)];
-    for (InstructionId& before : copy.control_predecessors) before = map[static_cast<size_t>(before)];
+    Instruction copy = hlo::remapped(computation[id], map);
     if (is_marker(copy)) {
-      require<InvalidArgumentError>(!copy.operands.empty(), "markers", "marker {} has no operands", copy.name);
-      if (!copy.shape.is_tuple()) {
+      require_identity(computation, computation[id]);
+      if (copy.operands.size() == 1 && computation[computation[id].operands[0]].shape == copy.shape) {
         map[static_cast<size_t>(id)] = copy.operands[0];
         continue;
       }

@@ -28,10 +28,7 @@ Instruction element_of(const std::string& name, const Shape& shape, InstructionI
 }
 
 Computation rebuild(const Computation& computation, const Wrap& wrap) {
-  Computation result;
-  result.name = computation.name;
-  result.proto = computation.proto;
-  result.proto_id = computation.proto_id;
+  Computation result = hlo::without_instructions(computation);
   const auto append = [&](Instruction instruction) {
     result.instructions.push_back(std::move(instruction));
     return result.size() - 1;
@@ -41,9 +38,7 @@ Computation rebuild(const Computation& computation, const Wrap& wrap) {
   };
   std::vector<InstructionId> map(computation.instructions.size());
   for (InstructionId id = 0; id < computation.size(); ++id) {
-    Instruction copy = computation[id];
-    for (InstructionId& operand : copy.operands) operand = map[static_cast<size_t>(operand)];
-    for (InstructionId& before : copy.control_predecessors) before = map[static_cast<size_t>(before)];
+    Instruction copy = hlo::remapped(computation[id], map);
     const std::string name = copy.name;
     const Shape shape = copy.shape;
     bool unwrap = wrap.parameter && copy.opcode == Opcode::kParameter;

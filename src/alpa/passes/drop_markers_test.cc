@@ -1,0 +1,52 @@
+#include "alpa/passes/drop_markers.h"
+
+#include <gtest/gtest.h>
+
+#include "alpa/base/error.h"
+#include "alpa/hlo/builder.h"
+#include "alpa/hlo/verify.h"
+
+namespace alpa::passes {
+namespace {
+
+using hlo::ComputationBuilder;
+using hlo::InstructionId;
+using hlo::Module;
+using tensor::DType;
+using tensor::Shape;
+
+const Shape kScalar(DType::kF32, {});
+const Shape kVector(DType::kF32, {8});
+
+// A marker of the given result over a scalar and a vector, or over the scalar alone.
+Module marked(const Shape& result, int operands) {
+  hlo::ModuleBuilder module("marked");
+  ComputationBuilder b("main");
+  std::vector<InstructionId> values{b.parameter(kScalar)};
+  if (operands == 2) values.push_back(b.parameter(kVector));
+  if (operands == 0) values.clear();
+  const InstructionId root = b.custom_call(result, values, kGradientMarker);
+  return std::move(module).build(std::move(b).build(root));
+}
+
+TEST(DropMarkers, AMarkerOverSeveralValuesBecomesTheirTuple) {
+  const Module dropped = drop_markers(marked(Shape::tuple({kScalar, kVector}), 2));
+  hlo::verify(dropped);
+  const hlo::Computation& entry = dropped.entry_computation();
+  EXPECT_EQ(entry[entry.root].opcode, hlo::Opcode::kTuple);
+}
+
+TEST(DropMarkers, AMarkerOverOneArrayVanishes) {
+  const Module dropped = drop_markers(marked(kScalar, 1));
+  EXPECT_EQ(dropped.entry_computation().size(), 1);
+}
+
+TEST(DropMarkers, RejectsAMarkerThatIsNoIdentity) {
+  EXPECT_THROW(drop_markers(marked(Shape::tuple({kScalar, kScalar}), 2)), InvalidArgumentError);
+  EXPECT_THROW(drop_markers(marked(Shape::tuple({kScalar, kVector, kVector}), 2)), InvalidArgumentError);
+  EXPECT_THROW(drop_markers(marked(kVector, 1)), InvalidArgumentError);
+  EXPECT_THROW(drop_markers(marked(kScalar, 0)), InvalidArgumentError);
+}
+
+}  // namespace
+}  // namespace alpa::passes
