@@ -4,6 +4,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
+#include "alpa/hlo/edit.h"
 #include "alpa/hlo/inline_calls.h"
 #include "alpa/hlo/load.h"
 #include "alpa/hlo/proto_io.h"
@@ -116,6 +117,17 @@ Program load_program(std::string bytes, std::string_view source, const std::opti
   if (meta) check_fits(*meta, program.module, program.graph);
   program.meta = meta ? *meta : guess_meta(program.module, program.graph);
   return program;
+}
+
+Program program_from_module(hlo::Module module, Meta meta) {
+  std::vector<hlo::Alias> aliases;
+  for (size_t k = 0; k < meta.outputs.size(); ++k) {
+    const auto fed = meta.outputs[k].feeds_input;
+    if (fed && meta.inputs[static_cast<size_t>(*fed)].donated) aliases.push_back({static_cast<int64_t>(k), *fed});
+  }
+  hlo::set_input_output_aliases(module, aliases);
+  const std::string bytes = hlo::write_module(module);
+  return load_program(bytes, module.name, meta, nullptr);
 }
 
 }  // namespace alpa::compiler

@@ -30,4 +30,8 @@ std::string module_bytes(std::string bytes, std::string_view source, const Stabl
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
                      const StableHloReader& stablehlo);
 
+/// A step that a front end built, whose inputs and outputs `meta` describes. Donation follows it: each output that
+/// feeds a donated input takes its memory. Errors: as load_program.
+Program program_from_module(hlo::Module module, Meta meta);
+
 }  // namespace alpa::compiler

@@ -47,6 +47,7 @@ std::string ComputationBuilder::next_name(Opcode opcode) {
 
 InstructionId ComputationBuilder::add(Instruction instruction) {
   instruction.name = next_name(instruction.opcode);
+  if (!op_name_.empty() && instruction.opcode != Opcode::kParameter) hlo::set_op_name(instruction, op_name_);
   computation_.instructions.push_back(std::move(instruction));
   return computation_.size() - 1;
 }

@@ -48,6 +48,8 @@ class ComputationBuilder {
   InstructionId triangular_solve(InstructionId a, InstructionId b);
   InstructionId cholesky(InstructionId a);
 
+  /// Path of the value in the user's program for the instructions to come, "h00/attention/dot_general"; empty: none.
+  void set_op_name(std::string op_name) { op_name_ = std::move(op_name); }
   const tensor::Shape& shape(InstructionId id) const { return computation_[id].shape; }
   Computation build(InstructionId root) &&;
 
@@ -57,6 +59,7 @@ class ComputationBuilder {
 
   Computation computation_;
   int64_t parameters_ = 0;
+  std::string op_name_;
 };
 
 /// Builds a module: callees first, the entry last.
@@ -64,6 +67,7 @@ class ModuleBuilder {
  public:
   explicit ModuleBuilder(std::string name) { module_.name = std::move(name); }
   ComputationId add(Computation computation);
+  int64_t num_computations() const { return static_cast<int64_t>(module_.computations.size()); }
   /// A reducer: one binary operation of two scalars.
   ComputationId reducer(Opcode opcode, tensor::DType dtype);
   /// Adds the entry and hands the module out, names made unique. Errors: as `verify`.

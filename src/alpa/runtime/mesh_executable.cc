@@ -45,6 +45,27 @@ void MeshExecutable::step() {
   fed_ = true;
 }
 
+std::vector<std::shared_ptr<DistributedArray>> MeshExecutable::launch(std::span<DistributedArray* const> arguments) {
+  const auto devices = static_cast<size_t>(mesh_.num_devices());
+  ALPA_CHECK(arguments.size() == inputs_.size());
+  std::vector<std::vector<pjrt::Buffer*>> buffers(devices);
+  for (size_t device = 0; device < devices; ++device) {
+    buffers[device].reserve(arguments.size());
+    for (DistributedArray* const array : arguments) buffers[device].push_back(&array->buffers()[device]);
+  }
+  pjrt::ExecuteResult result = executable_.execute(buffers, {.want_events = false});
+  std::vector<std::shared_ptr<DistributedArray>> arrays;
+  arrays.reserve(outputs_.size());
+  for (size_t output = 0; output < outputs_.size(); ++output) {
+    std::vector<pjrt::Buffer> parts;
+    parts.reserve(devices);
+    for (size_t device = 0; device < devices; ++device) parts.push_back(std::move(result.outputs[device][output]));
+    arrays.push_back(
+        std::make_shared<DistributedArray>(outputs_[output].shape, outputs_[output].spec, mesh_, std::move(parts)));
+  }
+  return arrays;
+}
+
 void MeshExecutable::sync() {
   for (pjrt::Event& event : result_.events) event.await();
 }

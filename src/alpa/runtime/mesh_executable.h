@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "alpa/pjrt/executable.h"
@@ -24,6 +26,14 @@ class MeshExecutable {
   void step();
   /// Waits for the last step; throws the error that it met.
   void sync();
+
+  /// One run on arrays that are placed as the plan says: by device 0.. of the client's first devices. Donated ones are
+  /// deleted. The outputs may still be under way. Errors: as pjrt::Executable::execute.
+  std::vector<std::shared_ptr<DistributedArray>> launch(std::span<DistributedArray* const> arguments);
+
+  const std::vector<plan::TensorPlan>& inputs() const { return inputs_; }
+  const std::vector<plan::TensorPlan>& outputs() const { return outputs_; }
+  const mesh::LogicalMesh& logical_mesh() const { return mesh_; }
 
   /// Output of the last step, whole, on the host; waits for it.
   tensor::Literal output(int index) const;

@@ -14,6 +14,8 @@ class PlacedValue {
   virtual Literal to_host() const = 0;
   /// True once its memory was freed or donated.
   virtual bool is_deleted() const = 0;
+  /// Frees the memory; `is_deleted` holds from then on.
+  virtual void release() = 0;
 };
 
 }  // namespace alpa::tensor

@@ -107,7 +107,15 @@ tensor::Literal DistributedArray::to_host() const {
   return gather_to_host(shape_, spec_, mesh_, pointers);
 }
 
+void DistributedArray::release() {
+  released_ = true;
+  for (pjrt::Buffer& buffer : buffers_) {
+    if (buffer.valid() && !buffer.is_deleted()) buffer.delete_memory();
+  }
+}
+
 bool DistributedArray::is_deleted() const {
+  if (released_) return true;
   for (const pjrt::Buffer& buffer : buffers_) {
     if (!buffer.valid() || buffer.is_deleted()) return true;
   }

@@ -37,12 +37,18 @@ class DistributedArray : public tensor::PlacedValue {
   std::vector<pjrt::Buffer>& buffers() { return buffers_; }
   tensor::Literal to_host() const override;
   bool is_deleted() const override;
+  void release() override;
+  /// True after `release` and `mark_released`: what the caller knows without asking the plug-in.
+  bool is_released() const { return released_; }
+  /// Its memory was donated.
+  void mark_released() { released_ = true; }
 
  private:
   tensor::Shape shape_;
   sharding::ShardingSpec spec_;
   mesh::LogicalMesh mesh_;
   std::vector<pjrt::Buffer> buffers_;
+  bool released_ = false;
 };
 
 /// Puts the parts of an array that devices hold together on the host.

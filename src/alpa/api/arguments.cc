@@ -1,0 +1,68 @@
+#include "alpa/api/arguments.h"
+
+#include "alpa/base/error.h"
+#include "alpa/frontend/trace.h"
+
+namespace alpa::api {
+
+std::vector<bool> numbered(const char* option, const std::vector<int>& numbers, size_t count) {
+  std::vector<bool> named(count, false);
+  for (const int number : numbers) {
+    const int64_t index = number < 0 ? number + static_cast<int64_t>(count) : number;
+    require<InvalidArgumentError>(index >= 0 && index < static_cast<int64_t>(count), "parallelize",
+                                  "{} names argument {}, the function is called with {}", option, number, count);
+    named[static_cast<size_t>(index)] = true;
+  }
+  return named;
+}
+
+void append_shape(std::string& key, const Array& array) {
+  if (!array.defined()) {
+    key += "empty ";
+    return;
+  }
+  const Shape& shape = array.shape();
+  key += static_cast<char>(shape.dtype);
+  key += array.is_weak() ? 'w' : 's';
+  const auto rank = static_cast<uint32_t>(shape.dims.size());
+  key.append(reinterpret_cast<const char*>(&rank), sizeof(rank));
+  key.append(reinterpret_cast<const char*>(shape.dims.data()), rank * sizeof(int64_t));
+}
+
+void raise_not_hashable(size_t argument, const char* type) {
+  raise<InvalidArgumentError>(
+      "parallelize",
+      "static argument {} has type {}, which cannot be told apart by value: give it std::hash and "
+      "operator==, or list its fields with ALPA_PYTREE",
+      argument, type);
+}
+
+void raise_not_dynamic(size_t argument, const char* type) {
+  raise<InvalidArgumentError>(
+      "parallelize", "argument {} has type {}, which holds no arrays: make it static (static_argnums) or an Array",
+      argument, type);
+}
+
+Step trace_step(const std::vector<Array>& inputs, std::vector<std::string> names, std::vector<bool> donated,
+                std::vector<bool> batch, const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
+                std::vector<std::string>& output_names) {
+  require<InvalidArgumentError>(
+      frontend::TraceScope::current() == nullptr, "parallelize",
+      "a parallelized function was called inside another traced function: call the plain one there");
+  frontend::TraceScope scope("parallelize");
+  std::vector<Array> parameters;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    require<InvalidArgumentError>(inputs[k].defined(), "parallelize", "{} is an Array that was never assigned",
+                                  names[k]);
+    parameters.push_back(scope.parameter(inputs[k].shape(), inputs[k].is_weak()));
+  }
+  std::vector<Array> results = function(parameters);
+  for (size_t k = 0; k < results.size(); ++k) {
+    require<InvalidArgumentError>(results[k].defined(), "parallelize", "{} is an Array that was never assigned",
+                                  output_names[k]);
+  }
+  frontend::Closure closure = std::move(scope).finish(std::move(results));
+  return {std::move(closure.function), std::move(names), output_names, std::move(donated), std::move(batch)};
+}
+
+}  // namespace alpa::api

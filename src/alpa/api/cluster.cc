@@ -1,0 +1,100 @@
+#include "alpa/api/cluster.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "alpa/api/cluster_state.h"
+#include "alpa/api/eager.h"
+#include "alpa/base/error.h"
+#include "alpa/pjrt/plugin.h"
+
+namespace alpa {
+namespace api {
+namespace {
+
+// The one cluster of the process, and the generation of what is compiled for it.
+struct Current {
+  std::mutex mutex;
+  std::shared_ptr<ClusterState> state;
+  std::atomic<uint64_t> generation{0};
+};
+
+Current& current() {
+  static Current instance;
+  return instance;
+}
+
+}  // namespace
+
+void ClusterState::keep(const std::shared_ptr<runtime::DistributedArray>& array) {
+  const std::lock_guard lock(mutex_);
+  if (arrays_.size() >= sweep_at_) {
+    std::erase_if(arrays_, [](const auto& weak) { return weak.expired(); });
+    sweep_at_ = std::max<size_t>(1024, 2 * arrays_.size());
+  }
+  arrays_.push_back(array);
+}
+
+void ClusterState::release_arrays() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& weak : arrays_) {
+    if (const auto array = weak.lock()) array->release();
+  }
+  arrays_.clear();
+}
+
+std::shared_ptr<ClusterState> cluster() {
+  const std::lock_guard lock(current().mutex);
+  require<InvalidArgumentError>(current().state != nullptr, "api", "no cluster: call alpa::init first");
+  return current().state;
+}
+
+uint64_t cache_generation() { return current().generation.load(); }
+
+}  // namespace api
+
+void init(const std::string& cluster, const InitOptions& options) {
+  const std::lock_guard lock(api::current().mutex);
+  if (api::current().state != nullptr) return;
+  require<UnsupportedError>(cluster != "ray", "init",
+                            "clusters of many machines are not part of this version: use \"local\"");
+  require<InvalidArgumentError>(cluster == "local", "init", "unknown cluster \"{}\": use \"local\"", cluster);
+  require<InvalidArgumentError>(!options.num_devices || *options.num_devices >= 1, "init",
+                                "num_devices is {}: at least 1", options.num_devices.value_or(0));
+  const pjrt::Plugin plugin = pjrt::Plugin::load(pjrt::find_plugin(options.plugin, read_environment()));
+  auto state = std::make_shared<api::ClusterState>();
+  state->client = pjrt::Client::create(plugin, {.cpu_device_count = options.num_devices.value_or(8)});
+  const auto there = static_cast<int64_t>(state->client.devices().size());
+  state->num_devices = options.num_devices.value_or(static_cast<int>(there));
+  require<InvalidArgumentError>(state->num_devices <= there, "init", "{} devices asked for, the plug-in has {}",
+                                state->num_devices, there);
+  state->spec = mesh::local_cpu(state->num_devices);
+  frontend::set_evaluator(api::make_evaluator(state));
+  api::current().state = std::move(state);
+  ++api::current().generation;
+}
+
+void shutdown() {
+  std::shared_ptr<api::ClusterState> state;
+  {
+    const std::lock_guard lock(api::current().mutex);
+    require<InvalidArgumentError>(api::current().state != nullptr, "shutdown", "no cluster: init was not called");
+    state = std::move(api::current().state);
+    api::current().state = nullptr;
+    ++api::current().generation;
+  }
+  frontend::set_evaluator(nullptr);
+  state->release_arrays();
+}
+
+bool is_initialized() {
+  const std::lock_guard lock(api::current().mutex);
+  return api::current().state != nullptr;
+}
+
+int64_t num_devices() { return api::cluster()->num_devices; }
+
+void clear_executable_cache() { ++api::current().generation; }
+
+}  // namespace alpa

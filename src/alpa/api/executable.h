@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "alpa/api/method.h"
+#include "alpa/frontend/array.h"
+#include "alpa/frontend/trace.h"
+
+namespace alpa {
+
+/// A step compiled for the devices.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  /// Runs on a flat list: the arrays of the dynamic arguments in order. Placed ones are used where they lie if that is
+  /// where the step wants them. Donated arrays are deleted.
+  /// Errors: InvalidArgumentError that names an array of wrong shape, a deleted one, or one that is donated and given
+  /// twice.
+  virtual std::vector<Array> launch_on_driver(const std::vector<Array>& arguments) = 0;
+  /// The arguments where the step wants them.
+  virtual std::vector<Array> preshard_dynamic_args(const std::vector<Array>& arguments) = 0;
+  /// Placements, as text: "f32[64,256] (x,None)".
+  virtual std::vector<std::string> get_input_placement_specs() const = 0;
+  virtual std::vector<std::string> get_output_placement_specs() const = 0;
+  /// The partitioned program of one device, as text; of a program on one device that program.
+  virtual std::string get_hlo_text() const = 0;
+  /// The plan as JSON.
+  virtual std::string get_plan() const = 0;
+  /// Seconds of the steps that `launch_on_driver` ran while `sync` was awaited after each; empty if none was.
+  virtual std::vector<double> get_execution_time_costs() const = 0;
+  /// Bytes on one device: arguments, outputs and temporaries, as its compiler counts them.
+  virtual int64_t get_total_allocation_size() const = 0;
+  /// Writes the program before and after partitioning, the plan and times into a folder, which is made.
+  virtual void dump_debug_info(const std::string& directory) const = 0;
+  /// Waits for all that was launched.
+  virtual void sync() = 0;
+};
+
+namespace api {
+
+/// A traced step, flat.
+struct Step {
+  std::shared_ptr<const frontend::Function> function;
+  std::vector<std::string> input_names;  ///< Key paths.
+  std::vector<std::string> output_names;
+  std::vector<bool> donated;  ///< By input.
+  std::vector<bool> batch;    ///< By input: its first dim is the batch.
+};
+
+/// Plans and compiles. Errors: those of the planner and the plug-in.
+std::shared_ptr<Executable> compile_step(const Step& step, const ParallelMethod& method);
+
+}  // namespace api
+}  // namespace alpa

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace alpa {
+
+/// How a step is spread over the devices.
+struct ParallelMethod {
+  virtual ~ParallelMethod() = default;
+  /// "shard", "data".
+  virtual std::string name() const = 0;
+  /// Text that differs for methods that compile otherwise.
+  virtual std::string key() const = 0;
+
+  /// Sizes of the logical mesh's axes; empty: the best of all factorizations of the device count.
+  std::optional<std::vector<int64_t>> mesh_shape;
+};
+
+/// Each operator and tensor is sharded as the planner finds best.
+struct ShardParallel : ParallelMethod {
+  ShardParallel() = default;
+  explicit ShardParallel(std::vector<int64_t> shape) { mesh_shape = std::move(shape); }
+  std::string name() const override { return "shard"; }
+  std::string key() const override;
+
+  /// Most bytes that a device may hold; empty: the cluster's device memory.
+  std::optional<int64_t> memory_budget_bytes;
+};
+
+/// The batch is spread over all devices, all else is whole on each.
+struct DataParallel : ParallelMethod {
+  std::string name() const override { return "data"; }
+  std::string key() const override { return "data"; }
+};
+
+/// Any method, held by value.
+class AnyMethod {
+ public:
+  AnyMethod() : method_(std::make_shared<ShardParallel>()) {}
+  template <std::derived_from<ParallelMethod> Method>
+  AnyMethod(Method method) : method_(std::make_shared<Method>(std::move(method))) {}  // NOLINT: reads as the method
+  const ParallelMethod& operator*() const { return *method_; }
+  const ParallelMethod* operator->() const { return method_.get(); }
+
+ private:
+  std::shared_ptr<const ParallelMethod> method_;
+};
+
+}  // namespace alpa

@@ -1,0 +1,259 @@
+#pragma once
+
+#include <any>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "alpa/api/arguments.h"
+#include "alpa/api/cluster.h"
+#include "alpa/api/executable.h"
+#include "alpa/api/method.h"
+#include "alpa/frontend/pytree.h"
+#include "alpa/frontend/transforms.h"
+
+namespace alpa {
+
+/// Arguments by number, negative from the last; empty optional: the auto rule.
+using ArgumentNumbers = std::optional<std::vector<int>>;
+
+struct ParallelizeOptions {
+  /// Part of the compiled step, not given to it. Auto: what holds no array. Must be numbers, strings, enums, trees of
+  /// such, or types with std::hash and ==.
+  ArgumentNumbers static_argnums = std::nullopt;
+  /// Their arrays are deleted by the call, which reuses the memory. Auto: types declared with ALPA_STATE.
+  ArgumentNumbers donate_argnums = std::nullopt;
+  /// Arguments whose arrays have the batch as first dim.
+  std::vector<int> batch_argnums = {1};
+  AnyMethod method = {};
+};
+
+/// A function that runs on all devices of the cluster; made by `parallelize`. It is traced and compiled anew for each
+/// structure, shapes and element types of its arguments and values of static ones. Copies share the compiled steps.
+/// Thread-safe.
+template <typename Function>
+class ParallelizedFunction {
+ public:
+  ParallelizedFunction(Function function, ParallelizeOptions options)
+      : shared_(std::make_shared<Shared>(std::move(function), std::move(options))) {}
+
+  /// Runs one step. Errors: InvalidArgumentError for arguments that do not fit; those of tracing, planning, compiling.
+  template <typename... Args>
+  auto operator()(Args&&... arguments) const {
+    using Result = ResultOf<Args...>;
+    std::tuple<std::decay_t<Args>...> all(std::forward<Args>(arguments)...);
+    Call call = flatten(all);
+    const std::shared_ptr<Entry> entry = compiled(all, call);
+    std::vector<Array> outputs = entry->executable->launch_on_driver(call.arrays);
+    if constexpr (!std::is_void_v<Result>) return tree_rebuild(*std::any_cast<Result>(&entry->result), outputs);
+  }
+
+  /// Compiles without running.
+  template <typename... Args>
+  std::shared_ptr<Executable> get_executable(const Args&... arguments) const {
+    const std::tuple<std::decay_t<Args>...> all(arguments...);
+    Call call = flatten(all);
+    return compiled(all, call)->executable;
+  }
+
+  /// The arguments, their arrays placed where the step wants them; static ones as they are.
+  template <typename... Args>
+  std::tuple<std::decay_t<Args>...> preshard_dynamic_args(const Args&... arguments) const {
+    std::tuple<std::decay_t<Args>...> all(arguments...);
+    Call call = flatten(all);
+    const std::vector<Array> placed = compiled(all, call)->executable->preshard_dynamic_args(call.arrays);
+    size_t next = 0;
+    for_each_dynamic(all, call.kinds, [&](size_t, auto& argument) {
+      argument = tree_map(argument, [&](const Array&) { return placed[next++]; });
+    });
+    return all;
+  }
+
+  /// Of the last call; null before it.
+  std::shared_ptr<Executable> get_last_executable() const {
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->last;
+  }
+
+ private:
+  template <typename... Args>
+  using ResultOf = std::remove_cvref_t<std::invoke_result_t<Function&, std::decay_t<Args>...>>;
+
+  struct Entry {
+    std::shared_ptr<Executable> executable;
+    std::any result;   ///< What the function returned while it was traced: the structure of each result.
+    std::any statics;  ///< The static arguments, to compare what is told apart by its hash.
+    uint64_t generation = 0;
+  };
+  struct Shared {
+    Shared(Function f, ParallelizeOptions o) : function(std::move(f)), options(std::move(o)) {}
+    Function function;
+    ParallelizeOptions options;
+    std::mutex mutex;
+    std::unordered_map<std::string, std::vector<std::shared_ptr<Entry>>> entries;
+    std::shared_ptr<Executable> last;
+  };
+  struct Call {
+    std::vector<Array> arrays;
+    std::string key;
+    api::ArgumentKinds kinds;
+  };
+
+  template <typename Tuple>
+  Call flatten(const Tuple& all) const {
+    Call call;
+    call.kinds = kinds_of<Tuple>();
+    [&]<size_t... Index>(std::index_sequence<Index...>) {
+      (flatten_one(std::get<Index>(all), Index, call), ...);
+    }(std::make_index_sequence<std::tuple_size_v<Tuple>>());
+    return call;
+  }
+
+  template <typename T>
+  static void flatten_one(const T& argument, size_t index, Call& call) {
+    call.key += '|';
+    if (call.kinds.is_static[index]) {
+      if constexpr (frontend::StaticLeaf<T>)
+        call.key += frontend::static_text(argument);
+      else if constexpr (api::Hashable<T>)
+        call.key += std::to_string(std::hash<T>{}(argument));
+      else if constexpr (frontend::is_pytree<T>())
+        call.key += tree_structure(argument);
+      else if constexpr (std::is_empty_v<T>)
+        call.key += typeid(T).name();
+      else
+        api::raise_not_hashable(index, typeid(T).name());
+      return;
+    }
+    if constexpr (frontend::is_pytree<T>()) {
+      api::Flattener flattener{call.arrays, call.key};
+      frontend::walk(argument, flattener, KeyPath(""));
+    } else {
+      api::raise_not_dynamic(index, typeid(T).name());
+    }
+  }
+
+  template <typename Tuple>
+  api::ArgumentKinds kinds_of() const {
+    constexpr size_t count = std::tuple_size_v<Tuple>;
+    const ParallelizeOptions& options = shared_->options;
+    api::ArgumentKinds kinds;
+    kinds.is_static = options.static_argnums ? api::numbered("static_argnums", *options.static_argnums, count)
+                                             : automatic<Tuple>([]<typename T>() { return !frontend::is_pytree<T>(); });
+    kinds.is_donated = options.donate_argnums ? api::numbered("donate_argnums", *options.donate_argnums, count)
+                                              : automatic<Tuple>([]<typename T>() { return api::is_state<T>(); });
+    std::vector<int> batch = options.batch_argnums;
+    if (batch == std::vector<int>{1} && count < 2) batch.clear();  // the default, of a function without a batch
+    kinds.is_batch = api::numbered("batch_argnums", batch, count);
+    return kinds;
+  }
+
+  template <typename Tuple, typename Rule>
+  static std::vector<bool> automatic(Rule rule) {
+    return [&]<size_t... Index>(std::index_sequence<Index...>) {
+      return std::vector<bool> { rule.template operator()<std::tuple_element_t<Index, Tuple>>()... };
+    }(std::make_index_sequence<std::tuple_size_v<Tuple>>());
+  }
+
+  template <typename Tuple, typename Do>
+  static void for_each_dynamic(Tuple& all, const api::ArgumentKinds& kinds, Do&& action) {
+    const auto one = [&]<size_t Index>(std::integral_constant<size_t, Index>) {
+      using T = std::tuple_element_t<Index, std::remove_const_t<Tuple>>;
+      if constexpr (frontend::is_pytree<T>()) {
+        if (!kinds.is_static[Index]) action(Index, std::get<Index>(all));
+      }
+    };
+    [&]<size_t... Index>(std::index_sequence<Index...>) {
+      (one(std::integral_constant<size_t, Index>{}), ...);
+    }(std::make_index_sequence<std::tuple_size_v<std::remove_const_t<Tuple>>>());
+  }
+
+  template <typename T>
+  static bool same_static(const T& a, const T& b) {
+    if constexpr (api::Hashable<T> && !frontend::StaticLeaf<T>)
+      return a == b;
+    else
+      return true;  // the key says it all
+  }
+
+  template <typename Tuple>
+  static bool same_statics(const Tuple& a, const Tuple& b, const api::ArgumentKinds& kinds) {
+    return [&]<size_t... Index>(std::index_sequence<Index...>) {
+      return ((!kinds.is_static[Index] || same_static(std::get<Index>(a), std::get<Index>(b))) && ...);
+    }(std::make_index_sequence<std::tuple_size_v<Tuple>>());
+  }
+
+  template <typename Tuple>
+  std::shared_ptr<Entry> compiled(const Tuple& all, const Call& call) const {
+    const std::lock_guard lock(shared_->mutex);
+    const uint64_t generation = api::cache_generation();
+    std::vector<std::shared_ptr<Entry>>& entries = shared_->entries[call.key];
+    std::erase_if(entries, [&](const auto& entry) { return entry->generation != generation; });
+    for (const std::shared_ptr<Entry>& entry : entries) {
+      const auto* statics = std::any_cast<Tuple>(&entry->statics);
+      if (statics == nullptr || !same_statics(*statics, all, call.kinds)) continue;
+      shared_->last = entry->executable;
+      return entry;
+    }
+    entries.push_back(compile(all, call));
+    entries.back()->generation = generation;
+    shared_->last = entries.back()->executable;
+    return entries.back();
+  }
+
+  template <typename Tuple>
+  std::shared_ptr<Entry> compile(const Tuple& all, const Call& call) const {
+    auto entry = std::make_shared<Entry>();
+    std::vector<std::string> names, output_names;
+    std::vector<bool> donated, batch;
+    for_each_dynamic(all, call.kinds, [&](size_t index, const auto& argument) {
+      for (std::string& path : tree_paths(argument, ("args[" + std::to_string(index) + "]").c_str())) {
+        names.push_back(std::move(path));
+        donated.push_back(call.kinds.is_donated[index]);
+        batch.push_back(call.kinds.is_batch[index]);
+      }
+    });
+    const auto flat = [&](const std::vector<Array>& inputs) {
+      Tuple traced = all;
+      size_t next = 0;
+      for_each_dynamic(traced, call.kinds, [&](size_t, auto& argument) {
+        argument = tree_map(argument, [&](const Array&) { return inputs[next++]; });
+      });
+      using Result = std::remove_cvref_t<decltype(std::apply(shared_->function, std::move(traced)))>;
+      if constexpr (std::is_void_v<Result>) {
+        std::apply(shared_->function, std::move(traced));
+        return std::vector<Array>();
+      } else {
+        const Result result = std::apply(shared_->function, std::move(traced));
+        output_names = tree_paths(result, "result");
+        entry->result = tree_map(result, [](const Array&) { return Array(); });
+        return tree_leaves(result);
+      }
+    };
+    const api::Step step =
+        api::trace_step(call.arrays, std::move(names), std::move(donated), std::move(batch), flat, output_names);
+    entry->executable = api::compile_step(step, *shared_->options.method);
+    Tuple statics = all;  // without the arrays, which would otherwise live as long as the compiled step
+    for_each_dynamic(statics, call.kinds, [](size_t, auto& argument) {
+      argument = tree_map(argument, [](const Array&) { return Array(); });
+    });
+    entry->statics = std::move(statics);
+    return entry;
+  }
+
+  std::shared_ptr<Shared> shared_;
+};
+
+/// `function` on all devices: a training step written for one device. Arguments and results are pytrees.
+template <typename Function>
+ParallelizedFunction<std::decay_t<Function>> parallelize(Function&& function, ParallelizeOptions options = {}) {
+  return {std::forward<Function>(function), std::move(options)};
+}
+
+}  // namespace alpa

@@ -1,0 +1,103 @@
+#include "alpa/frontend/array.h"
+
+#include <fmt/ranges.h>
+
+#include "alpa/base/error.h"
+#include "alpa/frontend/evaluate.h"
+#include "alpa/frontend/host_value.h"
+#include "alpa/frontend/node.h"
+
+namespace alpa {
+namespace {
+
+constexpr int64_t kPrintedInFull = 1000;
+constexpr int64_t kPrintedAtEnds = 3;
+
+// Elements of one dim in brackets, inner dims on lines of their own; long dims by their ends.
+std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bool whole) {
+  const Dims& dims = literal.shape().dims;
+  if (dim == dims.size()) {
+    const double value = literal.at(offset);
+    if (literal.shape().dtype == DType::kPred) return value != 0 ? "true" : "false";
+    return fmt::format("{:.6g}", value);
+  }
+  int64_t stride = 1;
+  for (size_t k = dim + 1; k < dims.size(); ++k) stride *= dims[k];
+  const bool last = dim + 1 == dims.size();
+  std::string text = "[";
+  for (int64_t k = 0; k < dims[dim]; ++k) {
+    if (k > 0) text += last ? ", " : ",\n" + std::string(dim + 1, ' ');
+    if (!whole && dims[dim] > 2 * kPrintedAtEnds && k == kPrintedAtEnds) {
+      text += "...";
+      k = dims[dim] - kPrintedAtEnds - 1;
+      continue;
+    }
+    text += print(literal, dim + 1, offset + k * stride, whole);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+Array::Array(tensor::Literal value) : Array(std::make_shared<frontend::HostValue>(std::move(value))) {}
+
+Array::Array(std::shared_ptr<tensor::PlacedValue> value) : node_(frontend::value_node(std::move(value), false)) {}
+
+Array Array::weak_scalar(double value, DType dtype) {
+  tensor::Literal literal(Shape(dtype, {}));
+  literal.set(0, value);
+  Array array(frontend::value_node(std::make_shared<frontend::HostValue>(std::move(literal)), true), 0);
+  array.node_->number = value;
+  return array;
+}
+
+const Shape& Array::shape() const {
+  require<InvalidArgumentError>(defined(), "array", "an Array that was never assigned has no shape");
+  return node_->shapes[static_cast<size_t>(output_)];
+}
+
+int64_t Array::dim(int index) const {
+  const int normal = index < 0 ? index + rank() : index;
+  require<InvalidArgumentError>(normal >= 0 && normal < rank(), "array", "{} has no dim {}", tensor::to_string(shape()),
+                                index);
+  return dims()[static_cast<size_t>(normal)];
+}
+
+int64_t Array::size() const { return tensor::num_elements(shape()); }
+
+bool Array::is_weak() const { return defined() && node_->weak; }
+
+bool Array::is_traced() const { return defined() && node_->trace != nullptr; }
+
+bool Array::is_deleted() const {
+  return defined() && !node_->values.empty() && node_->values[static_cast<size_t>(output_)]->is_deleted();
+}
+
+tensor::Literal Array::to_host() const {
+  const auto value = frontend::value_of(*this);
+  require<InvalidArgumentError>(!value->is_deleted(), "array", "{} was donated to a step or its cluster shut down",
+                                tensor::to_string(shape()));
+  return value->to_host();
+}
+
+tensor::Literal Array::to_host_as(DType dtype) const {
+  tensor::Literal literal = to_host();
+  if (literal.shape().dtype == dtype) return literal;
+  tensor::Literal converted(Shape(dtype, literal.shape().dims));
+  for (int64_t k = 0; k < size(); ++k) converted.set(k, literal.at(k));
+  return converted;
+}
+
+void Array::require_scalar() const {
+  require<InvalidArgumentError>(size() == 1, "array", "item() of {}, which has {} elements", tensor::to_string(shape()),
+                                size());
+}
+
+std::string Array::to_string() const {
+  if (!defined()) return "Array()";
+  if (is_traced()) return fmt::format("Traced<{}>", tensor::to_string(shape()));
+  const bool whole = size() <= kPrintedInFull;
+  return fmt::format("Array({}, {})", print(to_host(), 0, 0, whole), tensor::to_string(shape()));
+}
+
+}  // namespace alpa

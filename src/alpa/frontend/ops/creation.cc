@@ -1,0 +1,77 @@
+#include "alpa/frontend/ops/creation.h"
+
+#include <cmath>
+
+#include "alpa/base/error.h"
+#include "alpa/frontend/lower.h"
+#include "alpa/frontend/ops/elementwise.h"
+#include "alpa/frontend/ops/elementwise_rules.h"
+#include "alpa/frontend/ops/shape.h"
+
+namespace alpa {
+
+Array full(const Dims& dims, const ArrayLike& value, DType dtype) {
+  return broadcast_to(value.array.astype(dtype, value.where), dims, value.where);
+}
+
+Array full(const Dims& dims, const ArrayLike& value) { return full(dims, value, value.array.dtype()); }
+
+Array zeros(const Dims& dims, DType dtype) { return full(dims, 0, dtype); }
+Array ones(const Dims& dims, DType dtype) { return full(dims, 1, dtype); }
+Array zeros_like(const ArrayLike& x) { return full(x.array.dims(), 0, x.array.dtype()); }
+Array ones_like(const ArrayLike& x) { return full(x.array.dims(), 1, x.array.dtype()); }
+
+Array iota(const Dims& dims, int dim, DType dtype, Where where) {
+  require<InvalidArgumentError>(dim >= 0 && static_cast<size_t>(dim) < dims.size(), "iota",
+                                "dim {} of an array of rank {} at {}", dim, dims.size(), frontend::to_string(where));
+  return frontend::emit_one(
+      frontend::Primitive{
+          .name = "iota",
+          .lower =
+              [dim](frontend::Lowering& lowering, const frontend::Node& node, const std::vector<int32_t>&) {
+                return std::vector<int32_t>{lowering.builder().iota(node.shapes[0], dim)};
+              }},
+      {}, Shape(dtype, dims), where);
+}
+
+Array arange(int64_t n, DType dtype) { return iota({n}, 0, dtype); }
+
+Array arange(double start, double stop, double step, DType dtype) {
+  require<InvalidArgumentError>(step != 0, "arange", "the step is 0");
+  const auto count = static_cast<int64_t>(std::max(0.0, std::ceil((stop - start) / step)));
+  return add(multiply(iota({count}, 0, dtype), full({}, step, dtype)), full({}, start, dtype));
+}
+
+Array linspace(double start, double stop, int64_t n, DType dtype) {
+  if (n == 1) return full({1}, start, dtype);
+  const Array share = divide(iota({n}, 0, dtype), static_cast<double>(n - 1));
+  return add(multiply(subtract(1, share), start), multiply(share, stop));
+}
+
+Array eye(int64_t n, DType dtype) { return equal(iota({n, n}, 0), iota({n, n}, 1)).astype(dtype); }
+
+Array tril(const ArrayLike& x, int64_t offset) {
+  require<InvalidArgumentError>(x.array.rank() >= 2, "tril", "{} at {} has fewer than 2 dims",
+                                tensor::to_string(x.array.shape()), frontend::to_string(x.where));
+  const Dims last = {x.array.dim(-2), x.array.dim(-1)};
+  const Array keep = greater_equal(add(iota(last, 0), offset), iota(last, 1));
+  return where(keep, x, zeros_like(x));
+}
+
+Array triu(const ArrayLike& x, int64_t offset) {
+  require<InvalidArgumentError>(x.array.rank() >= 2, "triu", "{} at {} has fewer than 2 dims",
+                                tensor::to_string(x.array.shape()), frontend::to_string(x.where));
+  const Dims last = {x.array.dim(-2), x.array.dim(-1)};
+  const Array keep = less_equal(add(iota(last, 0), offset), iota(last, 1));
+  return where(keep, x, zeros_like(x));
+}
+
+Array one_hot(const ArrayLike& indices, int64_t num_classes, DType dtype) {
+  Dims dims = indices.array.dims();
+  dims.push_back(num_classes);
+  const Array classes =
+      iota(dims, static_cast<int>(dims.size()) - 1, indices.array.astype(indices.array.dtype()).dtype());
+  return equal(expand_dims(indices, {-1}), classes).astype(dtype);
+}
+
+}  // namespace alpa

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "alpa/frontend/array.h"
+
+/// Reductions over dims (negative: from the last); without any, over all. `keep_dims` leaves them with size 1.
+namespace alpa {
+
+/// Of integers and bools as JAX: bools and small integers are added as s32 (unsigned: u32).
+Array sum(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array sum(const ArrayLike& x);
+Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array product(const ArrayLike& x);
+Array mean(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array mean(const ArrayLike& x);
+/// Mean of the squared distances to the mean.
+Array variance(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array variance(const ArrayLike& x);
+Array standard_deviation(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array max(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array max(const ArrayLike& x);
+Array min(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array min(const ArrayLike& x);
+/// Truth: of bools, or of what is not 0.
+Array all(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array all(const ArrayLike& x);
+Array any(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array any(const ArrayLike& x);
+/// First index of the largest (smallest) element along a dim; NaN counts as such. s32.
+Array argmax(const ArrayLike& x, int dim, bool keep_dims = false);
+Array argmin(const ArrayLike& x, int dim, bool keep_dims = false);
+
+/// log(sum(exp(x))), without overflow.
+Array logsumexp(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+
+}  // namespace alpa
