@@ -6,6 +6,7 @@
 #include "alpa/api/method.h"
 #include "alpa/api/parallelize.h"
 #include "alpa/frontend/array.h"
+#include "alpa/frontend/ops/activation.h"
 #include "alpa/frontend/ops/contraction.h"
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/elementwise.h"
@@ -13,4 +14,5 @@
 #include "alpa/frontend/ops/shape.h"
 #include "alpa/frontend/promotion.h"
 #include "alpa/frontend/pytree.h"
+#include "alpa/frontend/random.h"
 #include "alpa/frontend/transforms.h"
