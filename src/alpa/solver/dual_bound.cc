@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <type_traits>
 
 #include "alpa/solver/min_plus.h"
 
@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kScaledInfinite = int64_t(1) << 61;
 constexpr int64_t kHeadroom = int64_t(1) << 57;
+constexpr int64_t kRuledOut = kHeadroom;  // More than any labelling costs.
 constexpr int kMostScaleBits = 20;
 
 int64_t largest_finite(const std::vector<int64_t>& costs) {
@@ -23,50 +24,81 @@ int64_t largest_finite(const std::vector<int64_t>& costs) {
 
 }  // namespace
 
-DualBound::DualBound(const Mrf& mrf) : mrf_(mrf) {
+DualBound::DualBound(const Mrf& mrf) : mrf_(&mrf) {
   Cost total = 1;
   for (const auto& unary : mrf.unary) total += largest_finite(unary);
   for (const Mrf::Edge& edge : mrf.edges) total += largest_finite(edge.table->costs);
   while (scale_bits_ < kMostScaleBits && (total << (scale_bits_ + 1)) < kHeadroom) ++scale_bits_;
-  unaries_ = mrf.unary;
+  for (const Mrf::Edge& edge : mrf.edges) {
+    potentials_.emplace_back(edge.table->rows, 0);
+    potentials_.emplace_back(edge.table->cols, 0);
+  }
+  build_tables(nullptr);
+}
+
+DualBound::DualBound(const Mrf& mrf, const DualBound& whole, const std::vector<std::vector<int32_t>>& kept)
+    : mrf_(&mrf), scale_bits_(whole.scale_bits_) {
+  const auto pick = [&](const auto& all, int32_t node) {
+    std::remove_cvref_t<decltype(all)> picked;
+    for (int32_t s : kept[node]) picked.push_back(all[s]);
+    return picked;
+  };
+  for (size_t e = 0; e < mrf.edges.size(); ++e) {
+    potentials_.push_back(pick(whole.potentials_[2 * e], mrf.edges[e].a));
+    potentials_.push_back(pick(whole.potentials_[2 * e + 1], mrf.edges[e].b));
+  }
+  build_tables(&whole);
+  for (int32_t i = 0; i < mrf.size(); ++i) forced_[i] = pick(whole.forced_[i], i);
+}
+
+std::shared_ptr<const DualBound::Scaled> DualBound::scaled(const TablePtr& table) const {
+  const auto scale = [&](int64_t cost) { return is_infinite(cost) ? kScaledInfinite : cost << scale_bits_; };
+  auto result = std::make_shared<Scaled>();
+  result->original = table;
+  result->rows.resize(table->costs.size());
+  result->cols.resize(table->costs.size());
+  for (int32_t r = 0; r < table->rows; ++r) {
+    for (int32_t c = 0; c < table->cols; ++c) {
+      const int64_t cost = scale(table->at(r, c));
+      result->rows[size_t(r) * table->cols + c] = result->cols[size_t(c) * table->rows + r] = cost;
+    }
+  }
+  return result;
+}
+
+void DualBound::build_tables(const DualBound* whole) {
+  unaries_ = mrf_->unary;
   for (auto& unary : unaries_) {
     for (int64_t& cost : unary) cost <<= scale_bits_;
   }
-  build_tables();
+  later_.resize(mrf_->size());
+  earlier_.resize(mrf_->size());
+  for (int32_t e = 0; e < static_cast<int32_t>(mrf_->edges.size()); ++e) {
+    const Mrf::Edge& edge = mrf_->edges[e];
+    auto& table = tables_[edge.table.get()];
+    if (table == nullptr && whole != nullptr) {
+      const auto known = whole->tables_.find(edge.table.get());
+      if (known != whole->tables_.end()) table = known->second;
+    }
+    if (table == nullptr) table = scaled(edge.table);
+    later_[edge.a].push_back({table->rows.data(), 2 * e, e, edge.b});
+    earlier_[edge.b].push_back({table->cols.data(), 2 * e + 1, e, edge.a});
+  }
   refresh();
-  decoded_.assign(mrf.size(), 0);
-  forced_.resize(mrf.size());
-  reduced_.resize(mrf.size());
+  decoded_.assign(mrf_->size(), 0);
+  forced_.resize(mrf_->size());
+  reduced_.resize(mrf_->size());
 }
 
-void DualBound::build_tables() {
-  std::map<const Table*, int32_t> known;  // Looked up only.
-  const auto scaled = [&](int64_t cost) { return is_infinite(cost) ? kScaledInfinite : cost << scale_bits_; };
-  later_.resize(mrf_.size());
-  earlier_.resize(mrf_.size());
-  std::vector<int32_t> table_of;
-  for (const Mrf::Edge& edge : mrf_.edges) {
-    const Table& table = *edge.table;
-    const auto [found, fresh] = known.emplace(&table, static_cast<int32_t>(tables_.size()));
-    table_of.push_back(found->second);
-    potentials_.emplace_back(table.rows, 0);
-    potentials_.emplace_back(table.cols, 0);
-    if (!fresh) continue;
-    std::vector<int64_t> rows(table.costs.size());
-    std::vector<int64_t> cols(table.costs.size());
-    for (int32_t r = 0; r < table.rows; ++r) {
-      for (int32_t c = 0; c < table.cols; ++c) {
-        rows[size_t(r) * table.cols + c] = cols[size_t(c) * table.rows + r] = scaled(table.at(r, c));
-      }
-    }
-    tables_.push_back(std::move(rows));
-    tables_.push_back(std::move(cols));
+void DualBound::choose(int32_t node, int32_t strategy) {
+  for (int32_t s = 0; s < mrf_->domain(node); ++s) {
+    if (s == strategy) continue;
+    unaries_[node][s] += kRuledOut;
+    current_[node][s] += kRuledOut;
   }
-  for (int32_t e = 0; e < static_cast<int32_t>(mrf_.edges.size()); ++e) {
-    const Mrf::Edge& edge = mrf_.edges[e];
-    later_[edge.a].push_back({tables_[table_of[e]].data(), 2 * e, e, edge.b});
-    earlier_[edge.b].push_back({tables_[table_of[e] + 1].data(), 2 * e + 1, e, edge.a});
-  }
+  const int64_t least = *std::min_element(current_[node].begin(), current_[node].end());
+  total_ += least - least_[node];
+  least_[node] = least;
 }
 
 void DualBound::set_unaries(std::vector<std::vector<int64_t>> unaries) {
@@ -83,7 +115,7 @@ void DualBound::refresh() {
   current_ = unaries_;
   least_.resize(current_.size());
   total_ = 0;
-  for (int32_t node = 0; node < mrf_.size(); ++node) {
+  for (int32_t node = 0; node < mrf_->size(); ++node) {
     std::vector<int64_t>& unary = current_[node];
     for (const auto* sides : {&later_[node], &earlier_[node]}) {
       for (const Side& side : *sides) {
@@ -97,7 +129,7 @@ void DualBound::refresh() {
 }
 
 std::vector<int64_t> DualBound::reparametrised_edge(int32_t edge, bool by_b) const {
-  const Table& table = *mrf_.edges[edge].table;
+  const Table& table = *mrf_->edges[edge].table;
   const std::vector<int64_t>& a = potentials_[2 * edge];
   const std::vector<int64_t>& b = potentials_[2 * edge + 1];
   std::vector<int64_t> result(table.costs.size());
@@ -111,11 +143,13 @@ std::vector<int64_t> DualBound::reparametrised_edge(int32_t edge, bool by_b) con
   return result;
 }
 
-void DualBound::visit(int32_t node, bool forward) {
+void DualBound::visit(int32_t node, bool forward, const std::vector<char>* inside) {
   const auto& send = forward ? later_[node] : earlier_[node];
   std::vector<int64_t>& own_unary = current_[node];
   const auto domain = static_cast<int32_t>(own_unary.size());
-  const auto most = static_cast<int64_t>(std::max<size_t>({later_[node].size(), earlier_[node].size(), 1}));
+  const auto takes_part = [&](const Side& side) { return inside == nullptr || (*inside)[side.neighbour]; };
+  const auto most = std::max<int64_t>({std::count_if(later_[node].begin(), later_[node].end(), takes_part),
+                                       std::count_if(earlier_[node].begin(), earlier_[node].end(), takes_part), 1});
   share_.resize(domain);
   for (int32_t s = 0; s < domain; ++s) share_[s] = own_unary[s] / most;
   const auto settle = [&](int32_t k) {
@@ -124,6 +158,7 @@ void DualBound::visit(int32_t node, bool forward) {
     least_[k] = least;
   };
   for (const Side& side : send) {
+    if (!takes_part(side)) continue;
     std::vector<int64_t>& own = potentials_[side.potential];
     for (int32_t s = 0; s < domain; ++s) own[s] -= share_[s];
     for (int32_t s = 0; s < domain; ++s) own_unary[s] -= share_[s];
@@ -148,7 +183,7 @@ void DualBound::decode(int32_t node) {
   }
   for (const Side& side : earlier_[node]) {
     // Rows of the side's table are this node's strategies.
-    const int32_t cols = mrf_.domain(side.neighbour);
+    const int32_t cols = mrf_->domain(side.neighbour);
     for (int32_t s = 0; s < domain; ++s) {
       costs[s] += std::min(side.costs[size_t(s) * cols + decoded_[side.neighbour]], kScaledInfinite / 16);
     }
@@ -189,16 +224,26 @@ void DualBound::hear_pairs(int32_t node, const PairListener& hear) {
   }
 }
 
-Cost DualBound::sweep() { return pass(nullptr); }
+Cost DualBound::sweep() { return pass(false, nullptr); }
 
-Cost DualBound::sweep_pairs(const PairListener& hear) { return pass(&hear); }
+Cost DualBound::sweep_in_silence() { return pass(true, nullptr); }
 
-Cost DualBound::pass(const PairListener* hear) {
-  for (int32_t node = mrf_.size(); node-- > 0;) visit(node, false);
-  for (int32_t node = 0; node < mrf_.size(); ++node) {
-    decode(node);
+Cost DualBound::sweep_among(const std::vector<int32_t>& nodes) {
+  std::vector<char> inside(size_t(mrf_->size()), 0);
+  for (int32_t node : nodes) inside[node] = 1;
+  for (size_t k = nodes.size(); k-- > 0;) visit(nodes[k], false, &inside);
+  for (int32_t node : nodes) visit(node, true, &inside);
+  return total_;
+}
+
+Cost DualBound::sweep_pairs(const PairListener& hear) { return pass(false, &hear); }
+
+Cost DualBound::pass(bool silent, const PairListener* hear) {
+  for (int32_t node = mrf_->size(); node-- > 0;) visit(node, false);
+  for (int32_t node = 0; node < mrf_->size(); ++node) {
+    if (!silent) decode(node);
     if (hear != nullptr) hear_pairs(node, *hear);
-    record_forced(node);
+    if (!silent) record_forced(node);
     visit(node, true);
   }
   return total_;
