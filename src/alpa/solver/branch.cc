@@ -7,11 +7,12 @@
 namespace alpa::solver {
 
 Branch::Branch(std::shared_ptr<const Mrf> mrf, DualBound dual) : mrf_(std::move(mrf)), dual_(std::move(dual)) {
-  strategies_.resize(size_t(mrf_->size()));
+  std::vector<std::vector<int32_t>> all(size());
   for (int32_t i = 0; i < mrf_->size(); ++i) {
-    strategies_[i].resize(size_t(mrf_->domain(i)));
-    std::iota(strategies_[i].begin(), strategies_[i].end(), 0);
+    all[i].resize(size_t(mrf_->domain(i)));
+    std::iota(all[i].begin(), all[i].end(), 0);
   }
+  strategies_ = std::make_shared<const std::vector<std::vector<int32_t>>>(std::move(all));
   sweep(1, 0);
 }
 
@@ -72,17 +73,17 @@ void Branch::sweep_among(const std::vector<int32_t>& nodes, int sweeps, Cost lim
 }
 
 bool Branch::narrow(Cost limit) {
-  std::vector<std::vector<int32_t>> kept(size_t(mrf_->size()));
+  std::vector<std::vector<int32_t>> kept(size());
+  std::vector<std::vector<int32_t>> left(size());
   for (int32_t i = 0; i < mrf_->size(); ++i) {
-    std::vector<int32_t> left;
     for (int32_t s = 0; s < mrf_->domain(i); ++s) {
       if (dual_.forced()[i][s] >= limit) continue;
       kept[i].push_back(s);
-      left.push_back(strategies_[i][s]);
+      left[i].push_back((*strategies_)[i][s]);
     }
-    if (left.empty()) return false;
-    strategies_[i] = std::move(left);
+    if (kept[i].empty()) return false;
   }
+  strategies_ = std::make_shared<const std::vector<std::vector<int32_t>>>(std::move(left));
   auto part = std::make_shared<const Mrf>(restricted(*mrf_, kept));
   DualBound dual(*part, dual_, kept);
   mrf_ = std::move(part);
@@ -92,7 +93,7 @@ bool Branch::narrow(Cost limit) {
 
 std::vector<int32_t> Branch::decoded() const {
   std::vector<int32_t> labels;
-  for (int32_t i = 0; i < mrf_->size(); ++i) labels.push_back(strategies_[i][dual_.decoded()[i]]);
+  for (int32_t i = 0; i < mrf_->size(); ++i) labels.push_back((*strategies_)[i][dual_.decoded()[i]]);
   return labels;
 }
 

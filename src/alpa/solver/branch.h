@@ -46,7 +46,7 @@ class Branch {
 
  private:
   std::shared_ptr<const Mrf> mrf_;
-  std::vector<std::vector<int32_t>> strategies_;  ///< Of the whole field, by node: those that are left.
+  std::shared_ptr<const std::vector<std::vector<int32_t>>> strategies_;  ///< Of the whole field, those left by node.
   DualBound dual_;
   Cost bound_ = 0;
 };

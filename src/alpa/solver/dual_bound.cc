@@ -33,7 +33,7 @@ DualBound::DualBound(const Mrf& mrf) : mrf_(&mrf) {
     potentials_.emplace_back(edge.table->rows, 0);
     potentials_.emplace_back(edge.table->cols, 0);
   }
-  build_tables(nullptr);
+  build_edges(nullptr);
 }
 
 DualBound::DualBound(const Mrf& mrf, const DualBound& whole, const std::vector<std::vector<int32_t>>& kept)
@@ -47,7 +47,7 @@ DualBound::DualBound(const Mrf& mrf, const DualBound& whole, const std::vector<s
     potentials_.push_back(pick(whole.potentials_[2 * e], mrf.edges[e].a));
     potentials_.push_back(pick(whole.potentials_[2 * e + 1], mrf.edges[e].b));
   }
-  build_tables(&whole);
+  build_edges(&whole);
   for (int32_t i = 0; i < mrf.size(); ++i) forced_[i] = pick(whole.forced_[i], i);
 }
 
@@ -66,24 +66,26 @@ std::shared_ptr<const DualBound::Scaled> DualBound::scaled(const TablePtr& table
   return result;
 }
 
-void DualBound::build_tables(const DualBound* whole) {
+void DualBound::build_edges(const DualBound* whole) {
   unaries_ = mrf_->unary;
   for (auto& unary : unaries_) {
     for (int64_t& cost : unary) cost <<= scale_bits_;
   }
-  later_.resize(mrf_->size());
-  earlier_.resize(mrf_->size());
+  auto edges = std::make_shared<Edges>();
+  edges->later.resize(mrf_->size());
+  edges->earlier.resize(mrf_->size());
   for (int32_t e = 0; e < static_cast<int32_t>(mrf_->edges.size()); ++e) {
     const Mrf::Edge& edge = mrf_->edges[e];
-    auto& table = tables_[edge.table.get()];
+    auto& table = edges->tables[edge.table.get()];
     if (table == nullptr && whole != nullptr) {
-      const auto known = whole->tables_.find(edge.table.get());
-      if (known != whole->tables_.end()) table = known->second;
+      const auto known = whole->edges_->tables.find(edge.table.get());
+      if (known != whole->edges_->tables.end()) table = known->second;
     }
     if (table == nullptr) table = scaled(edge.table);
-    later_[edge.a].push_back({table->rows.data(), 2 * e, e, edge.b});
-    earlier_[edge.b].push_back({table->cols.data(), 2 * e + 1, e, edge.a});
+    edges->later[edge.a].push_back({table->rows.data(), 2 * e, e, edge.b});
+    edges->earlier[edge.b].push_back({table->cols.data(), 2 * e + 1, e, edge.a});
   }
+  edges_ = std::move(edges);
   refresh();
   decoded_.assign(mrf_->size(), 0);
   forced_.resize(mrf_->size());
@@ -117,7 +119,7 @@ void DualBound::refresh() {
   total_ = 0;
   for (int32_t node = 0; node < mrf_->size(); ++node) {
     std::vector<int64_t>& unary = current_[node];
-    for (const auto* sides : {&later_[node], &earlier_[node]}) {
+    for (const auto* sides : {&edges_->later[node], &edges_->earlier[node]}) {
       for (const Side& side : *sides) {
         const int64_t* potential = potentials_[side.potential].data();
         for (size_t s = 0; s < unary.size(); ++s) unary[s] += potential[s];
@@ -144,12 +146,12 @@ std::vector<int64_t> DualBound::reparametrised_edge(int32_t edge, bool by_b) con
 }
 
 void DualBound::visit(int32_t node, bool forward, const std::vector<char>* inside) {
-  const auto& send = forward ? later_[node] : earlier_[node];
+  const auto& send = forward ? edges_->later[node] : edges_->earlier[node];
   std::vector<int64_t>& own_unary = current_[node];
   const auto domain = static_cast<int32_t>(own_unary.size());
   const auto takes_part = [&](const Side& side) { return inside == nullptr || (*inside)[side.neighbour]; };
-  const auto most = std::max<int64_t>({std::count_if(later_[node].begin(), later_[node].end(), takes_part),
-                                       std::count_if(earlier_[node].begin(), earlier_[node].end(), takes_part), 1});
+  const auto most = std::max<int64_t>({std::count_if(edges_->later[node].begin(), edges_->later[node].end(), takes_part),
+                                       std::count_if(edges_->earlier[node].begin(), edges_->earlier[node].end(), takes_part), 1});
   share_.resize(domain);
   for (int32_t s = 0; s < domain; ++s) share_[s] = own_unary[s] / most;
   const auto settle = [&](int32_t k) {
@@ -178,10 +180,10 @@ void DualBound::visit(int32_t node, bool forward, const std::vector<char>* insid
 void DualBound::decode(int32_t node) {
   std::vector<int64_t> costs = unaries_[node];
   const auto domain = static_cast<int32_t>(costs.size());
-  for (const Side& side : later_[node]) {
+  for (const Side& side : edges_->later[node]) {
     for (int32_t s = 0; s < domain; ++s) costs[s] += potentials_[side.potential][s];
   }
-  for (const Side& side : earlier_[node]) {
+  for (const Side& side : edges_->earlier[node]) {
     // Rows of the side's table are this node's strategies.
     const int32_t cols = mrf_->domain(side.neighbour);
     for (int32_t s = 0; s < domain; ++s) {
@@ -206,7 +208,7 @@ void DualBound::hear_pairs(int32_t node, const PairListener& hear) {
   const std::vector<int64_t>& unary = current_[node];
   const Cost rest = total_ - least_[node];
   std::vector<Cost> bounds;
-  for (const auto* sides : {&later_[node], &earlier_[node]}) {
+  for (const auto* sides : {&edges_->later[node], &edges_->earlier[node]}) {
     for (const Side& side : *sides) {
       const std::vector<int64_t>& own = potentials_[side.potential];
       const std::vector<int64_t>& others = potentials_[side.potential ^ 1];
@@ -219,7 +221,7 @@ void DualBound::hear_pairs(int32_t node, const PairListener& hear) {
           bounds.push_back(from + Cost(side.costs[s * others.size() + t]) - others[t] + far[t]);
         }
       }
-      hear(side.edge, sides == &later_[node], bounds);
+      hear(side.edge, sides == &edges_->later[node], bounds);
     }
   }
 }

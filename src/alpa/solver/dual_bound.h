@@ -80,8 +80,15 @@ class DualBound {
     std::vector<int64_t> cols;  ///< The same, turned.
   };
 
+  /// What does not change once it is made.
+  struct Edges {
+    std::map<const Table*, std::shared_ptr<const Scaled>> tables;  ///< Looked up only.
+    std::vector<std::vector<Side>> later;                          ///< Edges to nodes after.
+    std::vector<std::vector<Side>> earlier;                        ///< Edges to nodes before.
+  };
+
   std::shared_ptr<const Scaled> scaled(const TablePtr& table) const;
-  void build_tables(const DualBound* whole);
+  void build_edges(const DualBound* whole);
   void visit(int32_t node, bool forward, const std::vector<char>* inside = nullptr);
   void decode(int32_t node);
   void hear_pairs(int32_t node, const PairListener& hear);
@@ -91,9 +98,7 @@ class DualBound {
 
   const Mrf* mrf_;
   int scale_bits_ = 0;
-  std::map<const Table*, std::shared_ptr<const Scaled>> tables_;  ///< Looked up only.
-  std::vector<std::vector<Side>> later_;                          ///< Edges to nodes after.
-  std::vector<std::vector<Side>> earlier_;                        ///< Edges to nodes before.
+  std::shared_ptr<const Edges> edges_;
   std::vector<std::vector<int64_t>> unaries_;
   std::vector<std::vector<int64_t>> potentials_;  ///< Two an edge: that of a, that of b.
   std::vector<std::vector<int64_t>> current_;     ///< theta' of each node.
