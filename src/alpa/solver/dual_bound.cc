@@ -30,8 +30,7 @@ DualBound::DualBound(const Mrf& mrf) : mrf_(&mrf) {
   for (const Mrf::Edge& edge : mrf.edges) total += largest_finite(edge.table->costs);
   while (scale_bits_ < kMostScaleBits && (total << (scale_bits_ + 1)) < kHeadroom) ++scale_bits_;
   for (const Mrf::Edge& edge : mrf.edges) {
-    potentials_.emplace_back(edge.table->rows, 0);
-    potentials_.emplace_back(edge.table->cols, 0);
+    potentials_.resize(potentials_.size() + size_t(edge.table->rows) + size_t(edge.table->cols), 0);
   }
   build_edges(nullptr);
 }
@@ -43,9 +42,9 @@ DualBound::DualBound(const Mrf& mrf, const DualBound& whole, const std::vector<s
     for (int32_t s : kept[node]) picked.push_back(all[s]);
     return picked;
   };
-  for (size_t e = 0; e < mrf.edges.size(); ++e) {
-    potentials_.push_back(pick(whole.potentials_[2 * e], mrf.edges[e].a));
-    potentials_.push_back(pick(whole.potentials_[2 * e + 1], mrf.edges[e].b));
+  for (int32_t e = 0; e < static_cast<int32_t>(mrf.edges.size()); ++e) {
+    for (int32_t s : kept[mrf.edges[e].a]) potentials_.push_back(whole.potential(2 * e)[s]);
+    for (int32_t s : kept[mrf.edges[e].b]) potentials_.push_back(whole.potential(2 * e + 1)[s]);
   }
   build_edges(&whole);
   for (int32_t i = 0; i < mrf.size(); ++i) forced_[i] = pick(whole.forced_[i], i);
@@ -74,8 +73,12 @@ void DualBound::build_edges(const DualBound* whole) {
   auto edges = std::make_shared<Edges>();
   edges->later.resize(mrf_->size());
   edges->earlier.resize(mrf_->size());
+  size_t place = 0;
   for (int32_t e = 0; e < static_cast<int32_t>(mrf_->edges.size()); ++e) {
     const Mrf::Edge& edge = mrf_->edges[e];
+    edges->places.push_back(place);
+    edges->places.push_back(place + size_t(edge.table->rows));
+    place += size_t(edge.table->rows) + size_t(edge.table->cols);
     auto& table = edges->tables[edge.table.get()];
     if (table == nullptr && whole != nullptr) {
       const auto known = whole->edges_->tables.find(edge.table.get());
@@ -108,7 +111,7 @@ void DualBound::set_unaries(std::vector<std::vector<int64_t>> unaries) {
   refresh();
 }
 
-void DualBound::set_potentials(std::vector<std::vector<int64_t>> potentials) {
+void DualBound::set_potentials(std::vector<int64_t> potentials) {
   potentials_ = std::move(potentials);
   refresh();
 }
@@ -121,8 +124,8 @@ void DualBound::refresh() {
     std::vector<int64_t>& unary = current_[node];
     for (const auto* sides : {&edges_->later[node], &edges_->earlier[node]}) {
       for (const Side& side : *sides) {
-        const int64_t* potential = potentials_[side.potential].data();
-        for (size_t s = 0; s < unary.size(); ++s) unary[s] += potential[s];
+        const int64_t* own = potential(side.potential);
+        for (size_t s = 0; s < unary.size(); ++s) unary[s] += own[s];
       }
     }
     least_[node] = *std::min_element(unary.begin(), unary.end());
@@ -132,8 +135,8 @@ void DualBound::refresh() {
 
 std::vector<int64_t> DualBound::reparametrised_edge(int32_t edge, bool by_b) const {
   const Table& table = *mrf_->edges[edge].table;
-  const std::vector<int64_t>& a = potentials_[2 * edge];
-  const std::vector<int64_t>& b = potentials_[2 * edge + 1];
+  const int64_t* a = potential(2 * edge);
+  const int64_t* b = potential(2 * edge + 1);
   std::vector<int64_t> result(table.costs.size());
   for (int32_t r = 0; r < table.rows; ++r) {
     for (int32_t c = 0; c < table.cols; ++c) {
@@ -150,10 +153,13 @@ void DualBound::visit(int32_t node, bool forward, const std::vector<char>* insid
   std::vector<int64_t>& own_unary = current_[node];
   const auto domain = static_cast<int32_t>(own_unary.size());
   const auto takes_part = [&](const Side& side) { return inside == nullptr || (*inside)[side.neighbour]; };
-  const auto most = std::max<int64_t>({std::count_if(edges_->later[node].begin(), edges_->later[node].end(), takes_part),
-                                       std::count_if(edges_->earlier[node].begin(), edges_->earlier[node].end(), takes_part), 1});
+  const auto most =
+      std::max<int64_t>({std::count_if(edges_->later[node].begin(), edges_->later[node].end(), takes_part),
+                         std::count_if(edges_->earlier[node].begin(), edges_->earlier[node].end(), takes_part), 1});
   share_.resize(domain);
-  for (int32_t s = 0; s < domain; ++s) share_[s] = own_unary[s] / most;
+  // Any whole share will do, and a product is much quicker than a division.
+  const double part = 1.0 / double(most);
+  for (int32_t s = 0; s < domain; ++s) share_[s] = most == 1 ? own_unary[s] : int64_t(double(own_unary[s]) * part);
   const auto settle = [&](int32_t k) {
     const int64_t least = *std::min_element(current_[k].begin(), current_[k].end());
     total_ += least - least_[k];
@@ -161,14 +167,14 @@ void DualBound::visit(int32_t node, bool forward, const std::vector<char>* insid
   };
   for (const Side& side : send) {
     if (!takes_part(side)) continue;
-    std::vector<int64_t>& own = potentials_[side.potential];
+    int64_t* own = potentials_.data() + edges_->places[side.potential];
     for (int32_t s = 0; s < domain; ++s) own[s] -= share_[s];
     for (int32_t s = 0; s < domain; ++s) own_unary[s] -= share_[s];
-    std::vector<int64_t>& others = potentials_[side.potential ^ 1];
+    int64_t* others = potentials_.data() + edges_->places[side.potential ^ 1];
     std::vector<int64_t>& other_unary = current_[side.neighbour];
-    message_.resize(others.size());
-    min_plus(side.costs, own.data(), domain, static_cast<int32_t>(others.size()), message_.data());
-    for (size_t t = 0; t < others.size(); ++t) {
+    message_.resize(other_unary.size());
+    min_plus(side.costs, own, domain, static_cast<int32_t>(other_unary.size()), message_.data());
+    for (size_t t = 0; t < other_unary.size(); ++t) {
       other_unary[t] += message_[t] - others[t];
       others[t] = message_[t];
     }
@@ -181,7 +187,7 @@ void DualBound::decode(int32_t node) {
   std::vector<int64_t> costs = unaries_[node];
   const auto domain = static_cast<int32_t>(costs.size());
   for (const Side& side : edges_->later[node]) {
-    for (int32_t s = 0; s < domain; ++s) costs[s] += potentials_[side.potential][s];
+    for (int32_t s = 0; s < domain; ++s) costs[s] += potential(side.potential)[s];
   }
   for (const Side& side : edges_->earlier[node]) {
     // Rows of the side's table are this node's strategies.
@@ -210,15 +216,15 @@ void DualBound::hear_pairs(int32_t node, const PairListener& hear) {
   std::vector<Cost> bounds;
   for (const auto* sides : {&edges_->later[node], &edges_->earlier[node]}) {
     for (const Side& side : *sides) {
-      const std::vector<int64_t>& own = potentials_[side.potential];
-      const std::vector<int64_t>& others = potentials_[side.potential ^ 1];
+      const int64_t* own = potential(side.potential);
+      const int64_t* others = potential(side.potential ^ 1);
       const std::vector<int64_t>& far = current_[side.neighbour];
       const Cost without_both = rest - least_[side.neighbour];
       bounds.clear();
       for (size_t s = 0; s < unary.size(); ++s) {
         const Cost from = without_both + unary[s] - own[s];
-        for (size_t t = 0; t < others.size(); ++t) {
-          bounds.push_back(from + Cost(side.costs[s * others.size() + t]) - others[t] + far[t]);
+        for (size_t t = 0; t < far.size(); ++t) {
+          bounds.push_back(from + Cost(side.costs[s * far.size() + t]) - others[t] + far[t]);
         }
       }
       hear(side.edge, sides == &edges_->later[node], bounds);

@@ -63,8 +63,8 @@ class DualBound {
   const std::vector<std::vector<int64_t>>& reparametrised() const { return current_; }
   std::vector<int64_t> reparametrised_edge(int32_t edge, bool by_b) const;
 
-  std::vector<std::vector<int64_t>> potentials() const { return potentials_; }
-  void set_potentials(std::vector<std::vector<int64_t>> potentials);
+  std::vector<int64_t> potentials() const { return potentials_; }
+  void set_potentials(std::vector<int64_t> potentials);
 
  private:
   struct Side {
@@ -85,9 +85,11 @@ class DualBound {
     std::map<const Table*, std::shared_ptr<const Scaled>> tables;  ///< Looked up only.
     std::vector<std::vector<Side>> later;                          ///< Edges to nodes after.
     std::vector<std::vector<Side>> earlier;                        ///< Edges to nodes before.
+    std::vector<size_t> places;                                    ///< Of the potentials, two an edge.
   };
 
   std::shared_ptr<const Scaled> scaled(const TablePtr& table) const;
+  const int64_t* potential(int32_t index) const { return potentials_.data() + edges_->places[index]; }
   void build_edges(const DualBound* whole);
   void visit(int32_t node, bool forward, const std::vector<char>* inside = nullptr);
   void decode(int32_t node);
@@ -100,10 +102,10 @@ class DualBound {
   int scale_bits_ = 0;
   std::shared_ptr<const Edges> edges_;
   std::vector<std::vector<int64_t>> unaries_;
-  std::vector<std::vector<int64_t>> potentials_;  ///< Two an edge: that of a, that of b.
-  std::vector<std::vector<int64_t>> current_;     ///< theta' of each node.
-  std::vector<int64_t> least_;                    ///< Its minimum.
-  Cost total_ = 0;                                ///< Sum of the minima: the bound, once all edges were visited.
+  std::vector<int64_t> potentials_;            ///< Two an edge, by Edges::places: that of a, that of b.
+  std::vector<std::vector<int64_t>> current_;  ///< theta' of each node.
+  std::vector<int64_t> least_;                 ///< Its minimum.
+  Cost total_ = 0;                             ///< Sum of the minima: the bound, once all edges were visited.
   std::vector<int64_t> message_;
   std::vector<int64_t> share_;
   std::vector<int32_t> decoded_;
