@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "alpa/base/error.h"
+#include "alpa/planner/intra/idle_dims.h"
 #include "alpa/planner/intra/memory.h"
 
 namespace alpa::planner {
@@ -27,7 +28,9 @@ class ProblemBuilder {
       : request_(request),
         graph_(request.graph),
         reshard_(reshard),
-        maker_(request.module, request.graph, request.collectives) {}
+        rules_(request.module, request.graph),
+        idle_dims_(request, rules_),
+        maker_(rules_, request.graph, request.collectives, &idle_dims_) {}
 
   IntraProblem run() {
     add_nodes();
@@ -59,7 +62,7 @@ class ProblemBuilder {
         result_.node_of.push_back(-1);
         continue;
       }
-      result_.tables.push_back(maker_.table(node(id)));
+      result_.tables.push_back(maker_.table(id));
       result_.node_of.push_back(static_cast<int32_t>(result_.problem.nodes.size()));
       result_.problem.nodes.push_back(make_node(id, lives[static_cast<size_t>(id)]));
     }
@@ -206,6 +209,8 @@ class ProblemBuilder {
   const IntraRequest& request_;
   const hlo::ValueGraph& graph_;
   cost::ReshardModel& reshard_;
+  const RuleBook rules_;
+  const IdleDims idle_dims_;
   StrategyMaker maker_;
   IntraProblem result_;
   std::vector<int64_t> depth_;

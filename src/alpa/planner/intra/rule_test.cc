@@ -100,8 +100,9 @@ TEST(Strategies, DotsAreDividedOverEveryAxis) {
   const Module module = two_layers();
   const hlo::ValueGraph graph = hlo::build_value_graph(module);
   const cost::CollectiveModel collectives(mesh::local_cpu(8), mesh::LogicalMesh({2, 4}));
-  StrategyMaker maker(module, graph, collectives);
-  const auto table = maker.table(graph.nodes[3]);
+  const RuleBook rules(module, graph);
+  StrategyMaker maker(rules, graph, collectives);
+  const auto table = maker.table(3);
   EXPECT_EQ(table->strategies.size(), 9u);  // three factors for each of two axes, none left out
   for (const Strategy& strategy : table->strategies) {
     int64_t bytes = 0;
