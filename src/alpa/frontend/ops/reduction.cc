@@ -12,21 +12,8 @@
 #include "alpa/frontend/ops/shape.h"
 
 namespace alpa {
-namespace {
 
-using frontend::Lowering;
-using frontend::Node;
-using frontend::Primitive;
-using frontend::VjpArguments;
-using Ids = std::vector<int32_t>;
-
-std::vector<int> all_dims(const Array& x) {
-  std::vector<int> dims(static_cast<size_t>(x.rank()));
-  std::iota(dims.begin(), dims.end(), 0);
-  return dims;
-}
-
-// The value that a reducer leaves any other unchanged by: the least for max, the greatest for min.
+namespace frontend {
 tensor::Literal extreme(DType dtype, bool least) {
   tensor::Literal literal(Shape(dtype, {}));
   if (tensor::is_floating(dtype)) {
@@ -40,6 +27,22 @@ tensor::Literal extreme(DType dtype, bool least) {
   if (dtype == DType::kPred) bytes[0] = least ? std::byte{0} : std::byte{1};
   if (is_signed) bytes.back() = least ? std::byte{0x80} : std::byte{0x7f};
   return literal;
+}
+}  // namespace frontend
+
+namespace {
+
+using frontend::extreme;
+using frontend::Lowering;
+using frontend::Node;
+using frontend::Primitive;
+using frontend::VjpArguments;
+using Ids = std::vector<int32_t>;
+
+std::vector<int> all_dims(const Array& x) {
+  std::vector<int> dims(static_cast<size_t>(x.rank()));
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
 }
 
 struct Reduction {
