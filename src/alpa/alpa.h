@@ -7,6 +7,7 @@
 #include "alpa/api/parallelize.h"
 #include "alpa/frontend/array.h"
 #include "alpa/frontend/ops/contraction.h"
+#include "alpa/frontend/ops/control_flow.h"
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/reduction.h"
