@@ -8,6 +8,7 @@
 #include "alpa/frontend/array.h"
 #include "alpa/frontend/ops/activation.h"
 #include "alpa/frontend/ops/contraction.h"
+#include "alpa/frontend/ops/control_flow.h"
 #include "alpa/frontend/ops/convolution.h"
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/elementwise.h"

@@ -29,15 +29,19 @@ std::vector<hlo::InstructionId> Lowering::run(const std::vector<Array>& paramete
                                               const std::vector<hlo::InstructionId>& arguments,
                                               const std::vector<Array>& results) {
   for (size_t k = 0; k < parameters.size(); ++k) ids_[parameters[k].node().get()] = {arguments[k]};
-  for (const std::shared_ptr<Node>& node : reachable(results)) {
+  const Liveness live(results);
+  for (const std::shared_ptr<Node>& node : live.nodes()) {
     if (ids_.count(node.get()) > 0) continue;
     if (node->primitive == nullptr || !node->values.empty()) {
       ids_[node.get()] = leaf(*node);
       continue;
     }
     std::vector<hlo::InstructionId> operands;
-    for (const Array& input : node->inputs)
-      operands.push_back(ids_.at(input.node().get())[static_cast<size_t>(input.output())]);
+    for (const Array& input : node->inputs) {
+      const auto made = ids_.find(input.node().get());  // not there: nothing used needs it
+      operands.push_back(made == ids_.end() ? -1 : made->second[static_cast<size_t>(input.output())]);
+    }
+    used_ = live.used(*node);
     builder_.set_op_name(node->scope.empty() ? node->primitive->name : node->scope + "/" + node->primitive->name);
     ids_[node.get()] = node->primitive->lower(*this, *node, operands);
   }
@@ -46,8 +50,12 @@ std::vector<hlo::InstructionId> Lowering::run(const std::vector<Array>& paramete
   return ids;
 }
 
+Lowering Lowering::nested(const std::string& name) {
+  return Lowering(module_, fmt::format("{}.{}.{}", name_, name, module_.num_computations()));
+}
+
 hlo::ComputationId Lowering::function(const Function& function, const std::string& name, bool tupled) {
-  Lowering inner(module_, fmt::format("{}.{}.{}", name_, name, module_.num_computations()));
+  Lowering inner = nested(name);
   std::vector<hlo::InstructionId> arguments;
   if (tupled) {
     std::vector<Shape> shapes;

@@ -59,6 +59,8 @@ struct Primitive {
       nullptr;
   /// Instead of all derivatives: why there is none (an error that says what to do).
   std::string not_differentiable = {};
+  /// Which inputs are needed for the outputs that are used; null: all. Who has it lowers only what is used.
+  std::function<std::vector<bool>(const Node&, const std::vector<bool>& used)> needs = nullptr;
 };
 
 /// One recorded operation, or a leaf: a value, or a parameter of a trace. Nodes form a graph without cycles.

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "alpa/base/error.h"
+#include "alpa/frontend/host_value.h"
 
 namespace alpa::frontend {
 namespace {
@@ -21,11 +22,22 @@ ThreadState& thread_state() {
   return state;
 }
 
+bool is_host_scalar(const Array& array) {
+  const Node& node = *array.node();
+  return node.primitive == nullptr && node.values.size() == 1 && array.rank() == 0 &&
+         dynamic_cast<const HostValue*>(node.values[0].get()) != nullptr;
+}
+
 }  // namespace
 
-TraceScope::TraceScope(std::string what)
-    : outer_(thread_state().innermost), trace_(std::make_shared<Trace>(Trace{std::move(what)})) {
+TraceScope::TraceScope(std::string what, Captures captures)
+    : outer_(thread_state().innermost), trace_(std::make_shared<Trace>(Trace{std::move(what)})), captures_(captures) {
   thread_state().innermost = this;
+}
+
+TraceScope::TraceScope(std::string what, std::shared_ptr<const Trace> finished)
+    : TraceScope(std::move(what), Captures::kAll) {
+  finished_ = std::move(finished);
 }
 
 TraceScope::~TraceScope() {
@@ -47,16 +59,27 @@ Array TraceScope::parameter(const Shape& shape, bool weak) {
   return parameters_.back();
 }
 
+bool TraceScope::is_own(const Array& array) const {
+  const Trace* const home = array.node()->trace.get();
+  if (home == trace_.get()) return true;
+  return home == nullptr && (captures_ == Captures::kTraced || is_host_scalar(array));
+}
+
+bool TraceScope::reaches(const Trace* home) const {
+  return home == trace_.get() || home == finished_.get() || (outer_ != nullptr && outer_->reaches(home));
+}
+
 Array TraceScope::import(const Array& array, const Where& where) {
-  const std::shared_ptr<const Trace>& home = array.node()->trace;
-  if (home == nullptr || home == trace_) return array;
+  if (is_own(array)) return array;
+  const Trace* const home = array.node()->trace.get();
   require<InvalidArgumentError>(
-      home->open && outer_ != nullptr, "trace",
-      "an array traced by {} is used outside of it, at {}: return it from the function instead", home->what,
-      to_string(where));
+      home == nullptr || reaches(home), "trace",
+      "an array traced by {} is used outside of it, at {}: return it from the function instead",
+      home == nullptr ? "" : home->what, to_string(where));
   const auto [entry, fresh] = index_.try_emplace({array.node().get(), array.output()}, captured_.size());
   if (fresh) {
-    captured_.push_back(outer_->import(array, where));
+    const bool here = outer_ == nullptr || (home != nullptr && home == finished_.get());
+    captured_.push_back(here ? array : outer_->import(array, where));
     auto node = std::make_shared<Node>();
     node->shapes = {array.shape()};
     node->weak = array.is_weak();

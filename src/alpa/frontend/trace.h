@@ -29,10 +29,18 @@ struct Closure {
   std::vector<Array> captured;
 };
 
+/// Which arrays of elsewhere become parameters of a trace.
+enum class Captures {
+  kTraced,  ///< Those of outer traces; known and recorded ones stay part of the program.
+  kAll,     ///< All but scalars on the host: for bodies of loops and branches, which would compute them anew each time.
+};
+
 /// The innermost trace of this thread while the object lives. Objects nest.
 class TraceScope {
  public:
-  explicit TraceScope(std::string what);
+  explicit TraceScope(std::string what, Captures captures = Captures::kTraced);
+  /// Arrays of `finished` may be used although that trace has ended: they are captured as they are.
+  TraceScope(std::string what, std::shared_ptr<const Trace> finished);
   ~TraceScope();
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
@@ -50,8 +58,13 @@ class TraceScope {
   const std::shared_ptr<Trace>& trace() const { return trace_; }
 
  private:
+  bool is_own(const Array& array) const;
+  bool reaches(const Trace* home) const;
+
   TraceScope* const outer_;
   std::shared_ptr<Trace> trace_;
+  std::shared_ptr<const Trace> finished_;
+  Captures captures_ = Captures::kTraced;
   std::vector<Array> parameters_;
   std::vector<Array> captured_;
   std::vector<Array> stand_ins_;
@@ -60,8 +73,9 @@ class TraceScope {
 
 /// Traces `body` on fresh parameters.
 template <typename Body>
-Closure trace(std::string what, const std::vector<Shape>& parameters, Body&& body) {
-  TraceScope scope(std::move(what));
+Closure trace(std::string what, const std::vector<Shape>& parameters, Body&& body,
+              Captures captures = Captures::kTraced) {
+  TraceScope scope(std::move(what), captures);
   std::vector<Array> arguments;
   for (const Shape& shape : parameters) arguments.push_back(scope.parameter(shape));
   std::vector<Array> results = body(static_cast<const std::vector<Array>&>(arguments));
