@@ -152,9 +152,12 @@ class BadPlans(CommandTest):
         refuse(lambda p: p["inputs"].pop(), "other inputs")
         refuse(lambda p: p.update(mesh="3x5"), "plan again")
         refuse(lambda p: p.update(version=99), "version 99")
-        refuse(lambda p: p.update(cluster="mine"), "mine", "--cluster")
+        refuse(lambda p: p.update(cluster="mine"), "mine", "local-cpu")
+        refuse(lambda p: (p.update(cluster="mine"), p.pop("cluster_description")), "mine", "plan again")
         refuse(lambda p: p["ops"].pop(name), name)
         refuse(lambda p: p["ops"].update({name: [None] * 9}), name)
+        refuse(lambda p: (p["ops"].update({name: [["x"], None]}), p["operands"].update({name: [[None, None]] * 2})),
+               name, "plan again")
         refuse(lambda p: p["inputs"][kernel].update(spec=spec), "params.fc1.kernel", "two ways")
         refuse(lambda p: p["outputs"][kernel].update(spec=spec), "params.fc1.kernel", "feeds")
 

@@ -103,7 +103,7 @@ Row run(const std::string& model, const std::string& mesh, Method method, int pl
   const Fixture& data = fixture(model);
   Row row;
   row.plan = plan_of(data, mesh, method);
-  compiler::Compiled compiled = compiler::compile(data.program, row.plan, mesh::local_cpu(8), client(plugin));
+  compiler::Compiled compiled = compiler::compile(data.program, row.plan, client(plugin));
   compiled.executable.set_inputs(data.inputs);
   const auto loss_index = static_cast<int>(row.plan.outputs.size()) - 1;
   const tensor::Literal& losses = data.expected.at("loss");

@@ -72,8 +72,7 @@ double difference(const tensor::Literal& a, const tensor::Literal& b) {
 
 Outcome run(const compiler::Program& program, const plan::Plan& plan, const std::vector<tensor::Literal>& inputs,
             int plugin) {
-  const mesh::ClusterSpec cluster = mesh::local_cpu(8);
-  compiler::Compiled compiled = compiler::compile(program, plan, cluster, client(plugin));
+  compiler::Compiled compiled = compiler::compile(program, plan, client(plugin), compiler::Strategies::kAny);
   compiled.executable.set_inputs(inputs);
   compiled.executable.step();
   compiled.executable.sync();
@@ -98,6 +97,7 @@ plan::Plan plan_of(const compiler::Program& program, hlo::NodeId node, const pla
   plan.program_hash = program.hash;
   plan.mesh = mesh;
   for (const hlo::Node& one : graph.nodes) {
+  plan.cluster = mesh::local_cpu(8);
     auto& list = plan.ops[program.module.computation(one.computation)[one.instruction].name];
     for (const hlo::ValueId value : one.results) list.push_back(specs[static_cast<size_t>(value)]);
   }

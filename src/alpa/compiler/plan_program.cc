@@ -200,7 +200,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   if (!best && infeasible) throw *infeasible;
   if (!best) throw *misfit;
   best->program_hash = program.hash;
-  best->cluster = options.cluster.name;
+  best->cluster = options.cluster;
   best->method = name(options.method);
   best->planning_seconds = elapsed();
   return *best;

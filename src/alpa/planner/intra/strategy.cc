@@ -116,20 +116,28 @@ std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const Sha
   return result;
 }
 
+RuleRequest rule_request(const hlo::Module& module, const hlo::ValueGraph& graph, const hlo::Node& node) {
+  const hlo::Computation& computation = module.computation(node.computation);
+  RuleRequest request{module, computation, computation[node.instruction], {}, {}};
+  for (const hlo::ValueId value : node.operands)
+    request.operands.push_back(graph.values[static_cast<size_t>(value)].shape);
+  for (const hlo::ValueId value : node.results)
+    request.results.push_back(graph.values[static_cast<size_t>(value)].shape);
+  return request;
+}
+
+std::string likeness(const RuleRequest& request) {
+  std::string text = hlo::signature(request.module, request.computation, request.instruction);
+  for (const tensor::Shape& shape : request.operands) text += "|" + tensor::to_string(shape);
+  for (const tensor::Shape& shape : request.results) text += ">" + tensor::to_string(shape);
+  return text;
+}
+
 std::shared_ptr<const StrategyTable> StrategyMaker::table(const hlo::Node& node) {
   const mesh::LogicalMesh& mesh = collectives_.logical_mesh();
-  const hlo::Computation& computation = module_.computation(node.computation);
-  const hlo::Instruction& instruction = computation[node.instruction];
-  RuleRequest request{module_, computation, instruction, {}, {}};
-  for (const hlo::ValueId value : node.operands)
-    request.operands.push_back(graph_.values[static_cast<size_t>(value)].shape);
-  for (const hlo::ValueId value : node.results)
-    request.results.push_back(graph_.values[static_cast<size_t>(value)].shape);
-
-  std::string key =
-      node.kind == hlo::Node::Kind::kOperation ? hlo::signature(module_, computation, instruction) : "free";
-  for (const tensor::Shape& shape : request.operands) key += "|" + tensor::to_string(shape);
-  for (const tensor::Shape& shape : request.results) key += ">" + tensor::to_string(shape);
+  const RuleRequest request = rule_request(module_, graph_, node);
+  const std::string key =
+      node.kind == hlo::Node::Kind::kOperation ? likeness(request) : "free>" + tensor::to_string(request.results[0]);
   auto& known = known_[key];
   if (known != nullptr) return known;
 
@@ -142,10 +150,10 @@ std::shared_ptr<const StrategyTable> StrategyMaker::table(const hlo::Node& node)
   } else {
     const ShardingRule rule = sharding_rule(request);
     table->strategies = enumerate_strategies(request, rule, mesh);
-    if (hlo::is_contraction(instruction.opcode)) {
+    if (hlo::is_contraction(request.instruction.opcode)) {
       keep_most_divided(table->strategies, rule, mesh);
-      const double seconds = static_cast<double>(hlo::flops(computation, instruction)) /
-                             device.flops_for(tensor::name(instruction.shape.dtype));
+      const double seconds = static_cast<double>(hlo::flops(request.computation, request.instruction)) /
+                             device.flops_for(tensor::name(request.instruction.shape.dtype));
       for (Strategy& strategy : table->strategies) {
         strategy.compute_seconds = seconds / static_cast<double>(parts_of_work(rule, mesh, strategy));
       }

@@ -35,6 +35,12 @@ struct StrategyTable {
   std::vector<Strategy> strategies;
 };
 
+/// What the rule of a node that is an operation is asked.
+RuleRequest rule_request(const hlo::Module& module, const hlo::ValueGraph& graph, const hlo::Node& node);
+
+/// Text that is equal for operations whose rules are equal.
+std::string likeness(const RuleRequest& request);
+
 /// Makes strategy tables and remembers them by what an operation looks like.
 class StrategyMaker {
  public:
