@@ -36,12 +36,14 @@ std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(con
 
 [[noreturn]] void raise_batch_does_not_divide(const Meta& meta, const mesh::LogicalMesh& mesh) {
   for (const InputMeta& input : meta.inputs) {
-    if (!input.batch_dim || input.shape.dims[static_cast<size_t>(*input.batch_dim)] % mesh.num_devices() == 0) continue;
+    if (!input.batch_dim) continue;
+    const int64_t batch = input.shape.dims[static_cast<size_t>(*input.batch_dim)];
+    if (batch > 0 && batch % mesh.num_devices() == 0) continue;
     raise<InvalidArgumentError>(
         "plan",
         "--method data: the batch of input {} is {}, no multiple of {} devices; use --method shard or fewer "
         "devices",
-        input.name, input.shape.dims[static_cast<size_t>(*input.batch_dim)], mesh.num_devices());
+        input.name, batch, mesh.num_devices());
   }
   raise<InternalError>("plan", "the batch divides and does not divide");
 }
