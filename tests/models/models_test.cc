@@ -91,9 +91,9 @@ double relative_error(const tensor::Literal& expected, const tensor::Literal& go
   double largest = 1e-12;
   double worst = 0;
   for (int64_t k = 0; k < tensor::num_elements(expected.shape()); ++k) {
-    const double delta = std::abs(expected.at(k) - got.at(k));
+    const double delta = std::hypot(expected.at(k) - got.at(k), expected.imaginary_at(k) - got.imaginary_at(k));
     if (std::isnan(delta)) return std::numeric_limits<double>::infinity();
-    largest = std::max(largest, std::abs(expected.at(k)));
+    largest = std::max(largest, std::hypot(expected.at(k), expected.imaginary_at(k)));
     worst = std::max(worst, delta);
   }
   return worst / largest;
