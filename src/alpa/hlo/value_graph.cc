@@ -114,9 +114,6 @@ class Builder {
     }
   }
 
-  static void reject_unsupported(const Instruction& instruction) {
-    require<UnsupportedError>(!is_collective(instruction.opcode) && !enters_devices(instruction), "hlo",
-                              "instruction {} ({}): the program is sharded already; give the one for a "
   // Borders between the program of all devices and that of one (shard_map).
   static bool enters_devices(const Instruction& instruction) {
     if (instruction.opcode != Opcode::kCustomCall) return false;
@@ -125,6 +122,9 @@ class Builder {
            target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape";
   }
 
+  static void reject_unsupported(const Instruction& instruction) {
+    require<UnsupportedError>(!is_collective(instruction.opcode) && !enters_devices(instruction), "hlo",
+                              "instruction {} ({}): the program is sharded already; give the one for a "
                               "single device",
                               instruction.name, name(instruction.opcode));
     switch (instruction.opcode) {
