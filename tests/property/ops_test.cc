@@ -97,6 +97,7 @@ void check_chain(const tensor::Shape& shape, const ShardingSpec& from, const std
   hlo::InstructionId at = builder.parameter(shape);
   std::string text = to_string(from, mesh);
   plan::Plan plan;
+  plan.cluster = mesh::local_cpu(8);
   plan.mesh = mesh;
   std::map<std::string, hlo::CollectiveTotal> predicted;
   ShardingSpec before = from;
