@@ -9,6 +9,7 @@
 #include "alpa/frontend/ops/contraction.h"
 #include "alpa/frontend/ops/convolution.h"
 #include "alpa/frontend/ops/creation.h"
+#include "alpa/frontend/ops/cumulative.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/indexing.h"
 #include "alpa/frontend/ops/pooling.h"
