@@ -11,6 +11,7 @@
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/cumulative.h"
 #include "alpa/frontend/ops/elementwise.h"
+#include "alpa/frontend/ops/image.h"
 #include "alpa/frontend/ops/indexing.h"
 #include "alpa/frontend/ops/pooling.h"
 #include "alpa/frontend/ops/reduction.h"
