@@ -7,6 +7,7 @@
 #include "alpa/base/error.h"
 #include "alpa/frontend/lower.h"
 #include "alpa/frontend/ops/creation.h"
+#include "alpa/frontend/ops/cumulative.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/elementwise_rules.h"
 #include "alpa/frontend/ops/shape.h"
@@ -189,14 +190,10 @@ Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) 
     moved.push_back(-1);
     const Array flat = reshape(transpose(a.inputs[0], order), moved);
     const int last = flat.rank() - 1;
-    const int64_t size = flat.dim(last);
-    std::vector<Array> before{ones(kept, flat.dtype())}, after{ones(kept, flat.dtype())};
-    for (int64_t k = 0; k + 1 < size; ++k) {
-      before.push_back(multiply(before.back(), squeeze(slice_dim(flat, last, k, k + 1), {last})));
-      after.push_back(multiply(after.back(), squeeze(slice_dim(flat, last, size - 1 - k, size - k), {last})));
-    }
-    std::reverse(after.begin(), after.end());
-    const Array others = multiply(stack(before, last), stack(after, last));
+    std::vector<Padding> later(flat.dims().size()), earlier(flat.dims().size());
+    later.back() = {1, -1, 0};
+    earlier.back() = {-1, 1, 0};
+    const Array others = multiply(cumprod(pad(flat, later, 1), last), cumprod(pad(flat, earlier, 1), last, true));
     Dims sizes = kept;
     std::vector<int> inverse(order.size());
     for (const int dim : over) sizes.push_back(a.inputs[0].dim(dim));
