@@ -9,6 +9,7 @@
 #include "alpa/frontend/ops/contraction.h"
 #include "alpa/frontend/ops/control_flow.h"
 #include "alpa/frontend/ops/creation.h"
+#include "alpa/frontend/ops/custom_derivative.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/reduction.h"
 #include "alpa/frontend/ops/shape.h"
