@@ -426,6 +426,35 @@ TEST_F(ControlFlow, FiniteDifferences) {
   }
 }
 
+TEST_F(ControlFlow, GradientStepsInALoopAreDifferentiable) {
+  const auto after_training = [&](const Array& rate) {
+    const auto loss = [&](const Array& w) { return sum(square(tanh(matmul(at("xs"), matmul(at("u"), w))))); };
+    const Array trained =
+        fori_loop(0, 3, [&](const Array&, const Array& w) { return w - rate * grad(loss)(w); }, at("w"));
+    return loss(trained);
+  };
+  const Array rate = full({}, 0.01, DType::kF64);
+  const double found = grad(after_training)(rate).item<double>();
+  const double slope = (after_training(rate + 1e-6).item<double>() - after_training(rate - 1e-6).item<double>()) / 2e-6;
+  EXPECT_NEAR(found, slope, 1e-6 * std::abs(slope));
+  const double pushed = jvp(after_training, std::tuple(rate), std::tuple(ones({}, DType::kF64))).second.item<double>();
+  EXPECT_NEAR(found, pushed, 1e-9 * std::abs(found));
+}
+
+TEST_F(ControlFlow, NamesOfScopesStayInLoops) {
+  const hlo::Module program = program_of({at("w"), at("h")}, [&](const std::vector<Array>& in) {
+    const auto run = [&](const Array& w) {
+      const auto step = [&](const Array& c, const Array&) {
+        const name_scope scope("cell");
+        return std::pair(tanh(matmul(c, w)), Nothing());
+      };
+      return sum(scan(step, in[1], at("xs")).first);
+    };
+    return std::vector<Array>{grad(run)(in[0])};
+  });
+  EXPECT_NE(hlo::to_text(program).find("cell/dot_general"), std::string::npos) << hlo::to_text(program);
+}
+
 struct Weights {
   Array w, u;
   ALPA_STATE(w, u)
