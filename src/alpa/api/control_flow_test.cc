@@ -469,10 +469,13 @@ TEST(ControlFlowOnEightDevices, TrainsARecurrentNetwork) {
   };
   const auto first = [&] { return Weights{ramp({32, 32}, 0.1), ramp({16, 32}, 0.3)}; };
   const Array xs = ramp({5, 16, 16}, 1.0);
-  const auto step = [](const Weights& weights, const Array& batch) {
+  const Array scale = ramp({32}, 1.0);  // known, and so part of the program
+  const auto step = [&](const Weights& weights, const Array& batch) {
     const auto loss_of = [&](const Weights& p) {
-      const auto cell =
-          checkpoint([&](const Array& h, const Array& x) { return tanh(matmul(h, p.w) + matmul(x, p.u)); });
+      const auto cell = checkpoint([&](const Array& h, const Array& x) {
+        const Array next = tanh(matmul(h, p.w) + matmul(x, p.u)) * scale;
+        return cond(mean(x) > 0, [&] { return next; }, [&] { return matmul(next, p.w); });
+      });
       const auto [last, ys] = scan(
           [&](const Array& h, const Array& x) {
             const Array next = cell(h, x);
