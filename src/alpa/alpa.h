@@ -12,6 +12,7 @@
 #include "alpa/frontend/ops/convolution.h"
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/cumulative.h"
+#include "alpa/frontend/ops/custom_derivative.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/image.h"
 #include "alpa/frontend/ops/indexing.h"

@@ -128,7 +128,9 @@ std::vector<Array> inline_call(const Function& function, const std::vector<Array
     if (node->primitive == nullptr || !node->values.empty() || made.count(node.get()) > 0) continue;
     std::vector<Array> inputs;
     for (const Array& input : node->inputs) inputs.push_back(replaced(input));
-    made[node.get()] = emit(node->primitive, std::move(inputs), node->shapes, node->where, node->weak);
+    std::vector<Array>& outputs = made[node.get()];
+    outputs = emit(node->primitive, std::move(inputs), node->shapes, node->where, node->weak);
+    if (!node->scope.empty()) outputs[0].node()->scope = node->scope;  // where the user wrote it
   }
   std::vector<Array> results;
   for (const Array& result : function.results) results.push_back(replaced(result));

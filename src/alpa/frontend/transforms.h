@@ -139,8 +139,4 @@ auto jvp(const Function& function, const std::tuple<Args...>& primals, const std
   return std::pair(tree_rebuild(*result, forward.outputs), tree_rebuild(*result, forward.tangents));
 }
 
-/// The function, recomputed in the backward pass instead of its intermediate values being kept.
-template <typename Function>
-auto checkpoint(Function function);
-
 }  // namespace alpa

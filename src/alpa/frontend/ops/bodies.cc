@@ -6,7 +6,6 @@
 
 #include "alpa/base/error.h"
 #include "alpa/frontend/autodiff.h"
-#include "alpa/frontend/liveness.h"
 
 namespace alpa::frontend {
 namespace {
@@ -51,13 +50,14 @@ Closure trace_body(const std::string& what, const std::vector<Shape>& parameters
 }
 
 Closure without_dead_captures(Closure closure) {
-  const std::vector<bool> needed =
-      needed_parameters(*closure.function, std::vector<bool>(closure.function->results.size(), true));
+  // All that is recorded, not only what is live: operations name unused inputs too.
+  std::unordered_set<const Node*> recorded;
+  for (const std::shared_ptr<Node>& node : reachable(closure.function->results)) recorded.insert(node.get());
   Function lean{{}, closure.function->results, closure.function->explicit_count};
   std::vector<Array> captured;
-  for (size_t k = 0; k < needed.size(); ++k) {
+  for (size_t k = 0; k < closure.function->parameters.size(); ++k) {
     const bool is_captured = k >= lean.explicit_count;
-    if (is_captured && !needed[k]) continue;
+    if (is_captured && recorded.count(closure.function->parameters[k].node().get()) == 0) continue;
     lean.parameters.push_back(closure.function->parameters[k]);
     if (is_captured) captured.push_back(closure.captured[k - lean.explicit_count]);
   }

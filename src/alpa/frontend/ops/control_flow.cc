@@ -114,6 +114,13 @@ std::vector<Array> while_loop(const LoopRequest& request, const FlatLoopBody& co
   return emit_while(holds, step, carry, request.where);
 }
 
+Array first_index(int64_t lower, int64_t upper, const Where& where) {
+  const bool fits = lower >= INT32_MIN && lower <= INT32_MAX && upper >= INT32_MIN && upper <= INT32_MAX;
+  require<InvalidArgumentError>(fits, "fori_loop", "bounds {} and {} at {} do not fit the s32 that counts", lower,
+                                upper, to_string(where));
+  return Array(static_cast<int32_t>(lower)).astype(DType::kS32, where);
+}
+
 ArrayLike index_of(const ArrayLike& predicate) {
   require<InvalidArgumentError>(
       predicate.array.defined() && predicate.array.rank() == 0, "cond",

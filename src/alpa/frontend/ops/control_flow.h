@@ -46,6 +46,8 @@ std::vector<Array> while_loop(const LoopRequest& request, const FlatLoopBody& co
 std::vector<Array> branches(const char* op, const ArrayLike& index,
                             std::vector<std::function<std::vector<Array>()>> all,
                             const std::function<std::vector<std::string>()>& paths);
+/// `lower` as an s32 scalar. Errors: InvalidArgumentError if s32 does not hold both.
+Array first_index(int64_t lower, int64_t upper, const Where& where);
 /// A bool scalar as the index of a branch; any integer scalar, clamped.
 ArrayLike index_of(const ArrayLike& predicate);
 ArrayLike clamped_index(const ArrayLike& index, size_t count);
@@ -125,7 +127,7 @@ auto fori_loop(int64_t lower, int64_t upper, const Body& body, const Init& init,
   const auto step = [&](const std::pair<Array, Carry>& now, const Nothing&) {
     return std::pair(std::pair<Array, Carry>(add(now.first, 1), body(now.first, now.second)), Nothing());
   };
-  const std::pair<Array, Carry> first(Array(static_cast<int32_t>(lower)).astype(DType::kS32), frontend::as_tree(init));
+  const std::pair<Array, Carry> first(frontend::first_index(lower, upper, where), frontend::as_tree(init));
   return scan(step, first, Nothing(), {.length = upper > lower ? upper - lower : 0}, where).first.second;
 }
 
