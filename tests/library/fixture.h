@@ -43,13 +43,12 @@ struct Fixture {
   }
 };
 
-/// Trains three steps on the same batch as `devices` devices do and compares losses (1e-4, relative) and parameters
+/// Trains three steps on the same batch on all devices and compares losses (1e-4, relative) and parameters
 /// (1e-2 of each tensor's largest value) with the fixture's.
 template <typename State, typename Batch, typename Step>
-void expect_training(const Fixture& fixture, int devices, State state, const Batch& batch, Step train_step,
+void expect_training(const Fixture& fixture, State state, const Batch& batch, Step train_step,
                      const std::function<std::string(const std::string&)>& name) {
   const auto step = alpa::parallelize(train_step);
-  (void)devices;
   for (int64_t k = 0; k < 3; ++k) {
     Array loss;
     std::tie(state, loss) = step(state, batch);

@@ -44,15 +44,8 @@ TEST(Lean, GptStepIsNoLargerThanJaxs) {
   const double count = static_cast<double>(ours.entry_computation().size()) / theirs.entry_computation().size();
   RecordProperty("flops_ratio", std::to_string(flops));
   RecordProperty("instruction_ratio", std::to_string(count));
-  printf("FLOP ratio %.4f, instructions %d against %d, ratio %.3f\n", flops, ours.entry_computation().size(),
-         theirs.entry_computation().size(), count);
   EXPECT_NEAR(flops, 1.0, 0.03);
   EXPECT_LE(count, 1.2);
-  std::map<std::string, int> a, b;
-  for (const auto& i : ours.entry_computation().instructions) ++a[std::string(hlo::name(i.opcode))];
-  for (const auto& i : theirs.entry_computation().instructions) ++b[std::string(hlo::name(i.opcode))];
-  for (auto& [k, v] : b) a.try_emplace(k, 0);
-  for (auto& [k, v] : a) printf("%s %d %d\n", k.c_str(), v, b[k]);
 }
 
 }  // namespace
