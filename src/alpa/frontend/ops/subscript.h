@@ -37,12 +37,13 @@ struct Index {
   Index(Ellipsis, Where place = Where::current()) : kind(Kind::kEllipsis), where(place) {}                  // NOLINT
   /// One element; the dim goes. Negative: from the end.
   template <std::integral T>
+    requires(!std::same_as<T, bool>)
   Index(T index, Where place = Where::current())  // NOLINT
       : kind(Kind::kNumber), number(static_cast<int64_t>(index)), where(place) {}
   /// Integers: elements along the dim, in place of which the array's dims stand; a scalar's dim goes. Several arrays
   /// broadcast and choose together, NumPy's rule: their dims stand in the first one's place if they are neighbours,
-  /// else in front, and numbers count as arrays then. Negative ones count from the end; others out of range are moved
-  /// to it.
+  /// else in front, and numbers count as arrays then. Negative ones count from the end; others out of range read the
+  /// nearest element, and so does the derivative (JAX's drops those).
   Index(const Array& indices, Where place = Where::current())
       : kind(Kind::kArray), array(indices), where(place) {}  // NOLINT
 
