@@ -110,9 +110,16 @@ class Builder {
     }
   }
 
+  // Borders between the program of all devices and that of one (shard_map).
+  static bool enters_devices(const Instruction& instruction) {
+    if (instruction.opcode != Opcode::kCustomCall) return false;
+    const std::string target = custom_call_target(instruction);
+    return target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
+           target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape";
+  }
+
   static void reject_unsupported(const Instruction& instruction) {
-    const bool communicates = is_collective(instruction.opcode);
-    require<UnsupportedError>(!communicates, "hlo",
+    require<UnsupportedError>(!is_collective(instruction.opcode) && !enters_devices(instruction), "hlo",
                               "instruction {} ({}): the program is sharded already; give the one for a "
                               "single device",
                               instruction.name, name(instruction.opcode));
