@@ -19,15 +19,22 @@ using sharding::ShardingSpec;
 constexpr double kPicosecond = 1e-12;
 constexpr double kTrafficWeight = 1e-3;
 
-int64_t to_units(double seconds) { return static_cast<int64_t>(std::llround(seconds / kPicosecond)); }
+// Costs stay far below "forbidden", their sums too: the unit is a picosecond unless that would be passed, as by loops
+// of very many turns.
+constexpr double kLargestCost = 1e14;
 
 class ProblemBuilder {
  public:
-  ProblemBuilder(const IntraRequest& request, cost::ReshardModel& reshard)
+  ProblemBuilder(const IntraRequest& request, cost::ReshardModel& reshard, double unit_seconds)
       : request_(request),
         graph_(request.graph),
         reshard_(reshard),
-        maker_(request.module, request.graph, request.collectives) {}
+        maker_(request.module, request.graph, request.collectives) {
+    result_.unit_seconds = unit_seconds;
+  }
+
+  /// The largest cost met so far.
+  double largest_seconds() const { return largest_seconds_; }
 
   IntraProblem run() {
     add_nodes();
@@ -47,6 +54,11 @@ class ProblemBuilder {
   }
 
  private:
+  int64_t to_units(double seconds) {
+    largest_seconds_ = std::max(largest_seconds_, seconds);
+    return std::llround(std::min(seconds / result_.unit_seconds, kLargestCost));
+  }
+
   bool generator(NodeId id) const { return result_.tables[static_cast<size_t>(id)] == nullptr; }
   const hlo::Value& value(ValueId id) const { return graph_.values[static_cast<size_t>(id)]; }
   const Node& node(NodeId id) const { return graph_.nodes[static_cast<size_t>(id)]; }
@@ -68,7 +80,7 @@ class ProblemBuilder {
     }
   }
 
-  solver::Node make_node(NodeId id, const Lifetime& life) const {
+  solver::Node make_node(NodeId id, const Lifetime& life) {
     solver::Node result{.begin = life.begin, .end = life.end, .costs = {}, .usages = {}};
     for (const Strategy& strategy : result_.tables[static_cast<size_t>(id)]->strategies) {
       const double seconds =
@@ -208,6 +220,7 @@ class ProblemBuilder {
   cost::ReshardModel& reshard_;
   StrategyMaker maker_;
   IntraProblem result_;
+  double largest_seconds_ = 0;
   std::vector<int64_t> depth_;
   std::map<std::tuple<int32_t, int, int32_t, int, double, bool, int>, int32_t> edge_tables_;
 };
@@ -215,7 +228,10 @@ class ProblemBuilder {
 }  // namespace
 
 IntraProblem build_problem(const IntraRequest& request, cost::ReshardModel& reshard) {
-  return ProblemBuilder(request, reshard).run();
+  ProblemBuilder builder(request, reshard, kPicosecond);
+  IntraProblem problem = builder.run();
+  if (builder.largest_seconds() <= kLargestCost * kPicosecond) return problem;
+  return ProblemBuilder(request, reshard, builder.largest_seconds() / kLargestCost).run();
 }
 
 }  // namespace alpa::planner
