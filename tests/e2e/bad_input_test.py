@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-from command import MLP, CommandTest, read_safetensors, step_of, unpacked, write_safetensors
+from command import MLP, CommandTest, floats, read_safetensors, step_of, unpacked, write_safetensors
 
 
 class BadPrograms(CommandTest):
@@ -160,6 +160,32 @@ class BadPlans(CommandTest):
                name, "plan again")
         refuse(lambda p: p["inputs"][kernel].update(spec=spec), "params.fc1.kernel", "two ways")
         refuse(lambda p: p["outputs"][kernel].update(spec=spec), "params.fc1.kernel", "feeds")
+
+
+class BadMetas(CommandTest):
+    def mlp_meta(self, change):
+        meta = json.loads((MLP / "meta.json").read_text())
+        change(meta)
+        return MLP / "train_step.hlo.pb.xz", "--meta", self.write("changed.json", json.dumps(meta))
+
+    def test_state_that_nothing_feeds(self):
+        def feed_nothing(meta):
+            for output in meta["outputs"]:
+                output["feeds_input"] = None
+
+        step = self.mlp_meta(feed_nothing)
+        out = self.folder / "r.json"
+        for mesh in (["--mesh", "8"], ["--method", "none"]):
+            self.refuse("run", *step, *mesh, "--steps", "2", "--out", out, says=["params", "feeds_input", "1 step"])
+            self.succeed("run", *step, *mesh, "--inputs", MLP / "inputs.safetensors", "--out", out)
+            loss = json.loads(out.read_text())["losses"][0]
+            expected = floats(read_safetensors(MLP / "expected.safetensors")["loss"])[0]
+            self.assertAlmostEqual(loss, expected, places=4)
+            out.unlink()
+
+    def test_two_outputs_that_feed_one_input(self):
+        step = self.mlp_meta(lambda meta: meta["outputs"][1].update(feeds_input=meta["outputs"][0]["feeds_input"]))
+        self.refuse("plan", *step, says=["both feed input"])
 
 
 class BadInputs(CommandTest):

@@ -214,6 +214,7 @@ int run(RunOptions options) {
   progress.show("reading " + options.step.step);
   ClientSource source(options.step.plugin_option(), planner.num_devices);
   const compiler::Program program = load_step(options.step, source);
+  compiler::check_steps(program, options.steps);
   note_unknown_loops(program, progress);
   if (!options.save.empty()) check_savable(program);
   std::vector<tensor::Literal> inputs;

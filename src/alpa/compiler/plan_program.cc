@@ -1,5 +1,6 @@
 #include "alpa/compiler/plan_program.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "alpa/base/error.h"
@@ -82,6 +83,11 @@ plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, cons
   auto pins = constraint_pins(program.meta, options, mesh);
   const auto data_parallel = data_parallel_inputs(program.meta, mesh);
   if (options.method == Method::kData) {
+    const bool known = std::any_of(program.meta.inputs.begin(), program.meta.inputs.end(),
+                                   [](const InputMeta& input) { return input.batch_dim.has_value(); });
+    require<InvalidArgumentError>(known, "plan",
+                                  "--method data divides the batch, and no input is known to be one: give --meta with "
+                                  "\"role\": \"batch\" and \"batch_dim\", or use --method shard");
     if (!data_parallel) raise_batch_does_not_divide(program.meta, mesh);
     for (size_t k = 0; k < pins.size(); ++k) {
       if (!pins[k]) pins[k] = (*data_parallel)[k];

@@ -233,4 +233,12 @@ std::vector<Alias> input_output_aliases(const Module& module) {
   return result;
 }
 
+std::vector<int64_t> buffer_donors(const Module& module) {
+  std::vector<int64_t> result;
+  if (module.proto == nullptr) return result;
+  for (const pb::BufferDonorEntryProto& entry : module.proto->buffer_donor().entries())
+    result.push_back(entry.parameter_number());
+  return result;
+}
+
 }  // namespace alpa::hlo

@@ -88,5 +88,7 @@ struct Alias {
 };
 /// Donated parameters that share memory with outputs. Errors: UnsupportedError for nested indices.
 std::vector<Alias> input_output_aliases(const Module& module);
+/// Parameters that are donated to whichever output may take their memory.
+std::vector<int64_t> buffer_donors(const Module& module);
 
 }  // namespace alpa::hlo

@@ -64,7 +64,7 @@ class ProblemBuilder {
   const Node& node(NodeId id) const { return graph_.nodes[static_cast<size_t>(id)]; }
 
   void add_nodes() {
-    const std::vector<Lifetime> lives = lifetimes(request_.module, graph_, request_.feeds);
+    const std::vector<Lifetime> lives = lifetimes(request_.module, graph_);
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       if (hlo::is_generator(request_.module, graph_, id)) {
         result_.tables.push_back(nullptr);
