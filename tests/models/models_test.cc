@@ -28,8 +28,7 @@ const std::vector<std::string> kModels = {"bert", "bert_rbg", "dlrm", "gpt", "gp
                                           "mlp",  "moe",      "unet", "vit", "wide_resnet"};
 const std::vector<std::string> kMeshes = {"8", "2x4", "4x2", "2x2x2"};
 
-// Measured to predicted memory of a device: copies that changes of placement make are not predicted, nor is XLA's own
-// workspace.
+// Measured to predicted memory of a device: XLA's copies for its layouts and its workspace are not predicted.
 constexpr double kMostMemory = 1.5;
 
 bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }

@@ -154,6 +154,23 @@ TEST(PlanProgram, MemoryCountsWhatIsNotDonatedTwice) {
   EXPECT_GT(kept, donated);
 }
 
+// No device can combine the bits of its own part: the input is placed anew, and a cap must count that.
+TEST(PlanProgram, MemoryCountsWhatChangesOfPlacementMake) {
+  const hlo::Shape whole(hlo::DType::kS32, {8000, 8});
+  const Program program = loaded(hlo::program([&](hlo::ModuleBuilder& module, hlo::ComputationBuilder& b) {
+    return b.with_dimensions(hlo::Opcode::kReduce, hlo::s32({8}), {b.parameter(whole), b.scalar(hlo::DType::kS32, 0)},
+                             {0}, {module.reducer(hlo::Opcode::kOr, hlo::DType::kS32)});
+  }));
+  PlanOptions options = eight(Method::kShard);
+  options.constraints = {{"*", "(x,None)"}};
+  const int64_t predicted = plan_program(program, options).predicted_memory_per_device_bytes;
+  EXPECT_GE(predicted, tensor::byte_size(whole) / 8 * 2);
+  options.memory_cap_bytes = predicted;
+  EXPECT_LE(plan_program(program, options).predicted_memory_per_device_bytes, predicted);
+  options.memory_cap_bytes = predicted - 1;
+  EXPECT_THROW(plan_program(program, options), InfeasibleError);
+}
+
 TEST(LoadProgram, ShardingHintsAreDroppedAndShardedProgramsRefused) {
   const auto calling = [](const std::string& target) {
     return loaded(hlo::program([&](hlo::ModuleBuilder&, hlo::ComputationBuilder& b) {
