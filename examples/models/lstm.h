@@ -13,6 +13,12 @@ struct LstmConfig {
   int64_t vocabulary = 128, hidden = 64, layers = 2;
 };
 
+/// What a cell remembers.
+struct LstmMemory {
+  Array c, h;  // [B,H]
+  ALPA_PYTREE(c, h)
+};
+
 /// One kernel a gate: input, forget, cell, output; of the input without a bias, of the state with one.
 struct LstmCell {
   std::map<std::string, Array> input;  // "i", "f", "g", "o": [I,H]
@@ -31,19 +37,15 @@ struct LstmCell {
     }
     const Array of_input = alpa::concatenate(inputs, 1), of_state = alpa::concatenate(kernels, 1);
     const Array bias = alpa::concatenate(biases, 0);
-    struct Memory {
-      Array c, h;  // [B,H]
-      ALPA_PYTREE(c, h)
-    };
-    const auto step = [&](const Memory& memory, const Array& xt) {
+    const auto step = [&](const LstmMemory& memory, const Array& xt) {
       const Array gates = alpa::matmul(xt, of_input) + alpa::matmul(memory.h, of_state) + bias;
       const std::vector<Array> parts = alpa::split(gates, 4, 1);
       const Array c = alpa::sigmoid(parts[1]) * memory.c + alpa::sigmoid(parts[0]) * alpa::tanh(parts[2]);
       const Array h = alpa::sigmoid(parts[3]) * alpa::tanh(c);
-      return std::pair(Memory{c, h}, h);
+      return std::pair(LstmMemory{c, h}, h);
     };
     const Array zero = alpa::zeros({B, H}, x.dtype());
-    const auto [last, outputs] = alpa::scan(step, Memory{zero, zero}, alpa::swap_dims(x, 0, 1));
+    const auto [last, outputs] = alpa::scan(step, LstmMemory{zero, zero}, alpa::swap_dims(x, 0, 1));
     return alpa::swap_dims(outputs, 0, 1);
   }
 };
