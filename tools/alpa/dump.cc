@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "alpa/base/error.h"
-#include "alpa/base/file.h"
+#include "alpa/base/output_file.h"
 #include "alpa/hlo/proto_io.h"
 
 namespace alpa::tool {

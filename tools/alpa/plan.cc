@@ -2,11 +2,11 @@
 
 #include <memory>
 
+#include "alpa/base/output_file.h"
 #include "alpa/compiler/plan_program.h"
 #include "command.h"
 #include "dump.h"
 #include "format.h"
-#include "output_files.h"
 #include "progress.h"
 #include "report.h"
 #include "step_options.h"
@@ -37,7 +37,7 @@ int run(StepOptions options, const std::string& json) {
   const plan::Plan plan = compiler::plan_program(program, planner);
   progress.clear();
   Dump(options.dump_dir).plan(program, plan, planner.cluster);
-  if (!json.empty()) write_all({{json, plan::to_json(plan)}});
+  if (!json.empty()) write_files({{json, plan::to_json(plan)}});
   fmt::print("{}\n{}{}\n", plan_head(plan), placement_tables(plan, program.meta), communication_table(plan, nullptr));
   const double gib =
       static_cast<double>(planner.memory_cap_bytes.value_or(static_cast<int64_t>(planner.cluster.device.memory_bytes)));

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "alpa/base/file.h"
+#include "alpa/base/output_file.h"
 #include "alpa/compiler/compile.h"
 #include "alpa/hlo/flops.h"
 #include "alpa/tensor/safetensors.h"
@@ -15,7 +16,6 @@
 #include "dump.h"
 #include "format.h"
 #include "inputs.h"
-#include "output_files.h"
 #include "plot.h"
 #include "progress.h"
 #include "report.h"
@@ -207,7 +207,7 @@ int run(RunOptions options) {
                                  planner.num_devices, kMaxRunDevices));
   }
   for (const std::string& path : {options.out, options.save}) check_writable(path);
-  if (!options.out.empty() && options.out == options.save) {
+  if (!options.out.empty() && !options.save.empty() && same_output(options.out, options.save)) {
     throw UsageError("--out and --save both name " + options.out + ": they are two files");
   }
   if (!options.compare.empty()) result_from_json(read_file(options.compare), options.compare);
@@ -245,7 +245,7 @@ int run(RunOptions options) {
   std::vector<OutputFile> files;
   if (!options.out.empty()) files.push_back({options.out, result_json(result, compiled, plan)});
   if (!options.save.empty()) files.push_back({options.save, saved_outputs(compiled.executable, program.meta)});
-  write_all(files);
+  write_files(files);
   fmt::print("{}", report);
   return 0;
 }

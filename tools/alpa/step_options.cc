@@ -14,6 +14,8 @@ namespace alpa::tool {
 namespace {
 
 constexpr int64_t kMaxDevices = 1 << 20;
+constexpr double kLeastMemoryGb = 1e-9;  // a byte
+constexpr double kMostMemoryGb = 1e9;
 
 template <typename... Args>
 void require_usage(bool condition, fmt::format_string<Args...> text, Args&&... args) {
@@ -67,7 +69,7 @@ void add_step_options(CLI::App& app, StepOptions& options) {
   app.add_option("--mesh", options.mesh,
                  "Logical mesh A, AxB or AxBxC; axes x, y, z. Default: every factorization is tried");
   app.add_option("--memory-gb", options.memory_gb, "Most memory of a device, in 2^30 bytes. Default: the cluster's")
-      ->check(CLI::PositiveNumber);
+      ->check(number_within(kLeastMemoryGb, kMostMemoryGb));
   app.add_option(
          "--constraint", options.constraints,
          "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an axis, "
@@ -97,10 +99,7 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
                             "--micro-batches {}: running a batch in parts needs "
                             "gradient accumulation, which is not in this version; use 1",
                             options.micro_batches);
-  if (options.memory_gb > 0) {
-    require_usage(options.memory_gb < 1e9, "--memory-gb {}: use less than 10^9", options.memory_gb);
-    result.memory_cap_bytes = std::llround(options.memory_gb * static_cast<double>(1 << 30));
-  }
+  if (options.memory_gb) result.memory_cap_bytes = std::llround(*options.memory_gb * static_cast<double>(1 << 30));
   const std::optional<int64_t> of_hosts = devices_of_hosts(options);
   const bool none = result.method == compiler::Method::kNone;
   result.num_devices = options.devices > 0    ? options.devices

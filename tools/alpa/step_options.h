@@ -18,8 +18,8 @@ struct StepOptions {
   std::string meta;
   std::string method = "shard";
   std::string mesh;
-  int64_t devices = 0;   ///< 0: not given.
-  double memory_gb = 0;  ///< 0: not given. Units: 2^30 bytes.
+  int64_t devices = 0;              ///< 0: not given.
+  std::optional<double> memory_gb;  ///< Units: 2^30 bytes.
   std::vector<std::string> constraints;
   std::string cluster = "local-cpu";
   int64_t hosts = 0;  ///< 0: not given.
