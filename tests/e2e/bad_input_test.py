@@ -3,8 +3,9 @@
 import json
 import os
 import struct
+import subprocess
 
-from command import MLP, CommandTest, read_safetensors, step_of, unpacked, write_safetensors
+from command import BINARY, MLP, CommandTest, read_safetensors, step_of, unpacked, write_safetensors
 
 
 class BadPrograms(CommandTest):
@@ -66,11 +67,15 @@ class BadCommandLines(CommandTest):
         self.refuse_line("run", "step.pb", "--steps", "0", says=["--steps"])
         self.refuse_line("run", "step.pb", "--steps", "many", says=["--steps"])
         self.refuse_line("run", "step.pb", "--memory-gb", "-1", says=["--memory-gb"])
+        self.refuse_line("run", "step.pb", "--memory-gb", "nan", says=["--memory-gb", "nan is no number"])
+        self.refuse_line("solve", "i.json", "--gap", "nan", says=["--gap", "nan is no number from 0 to 1"])
+        self.refuse_line("solve", "i.json", "--time-limit", "nan", says=["--time-limit", "nan is no number"])
         self.refuse_line("plan", "step.pb", "--devices", "8", says=["--devices"])
         self.refuse_line("solve", says=["INSTANCE"])
         self.refuse_line("run", "step.pb", "--plan", "p.json", "--constraint", "*=(x)", says=["--plan", "--constraint"])
         same = self.folder / "same"
-        self.refuse_line("run", *step_of("mlp"), "--out", same, "--save", same, says=["--out", "--save"])
+        for other in (same, f"{self.folder}/./same"):
+            self.refuse_line("run", *step_of("mlp"), "--out", same, "--save", other, says=["--out", "--save"])
 
     def test_mesh_text(self):
         for mesh in ("2y", "0x8", "2x2x2x2", "x", "-1", "99999999999999999999"):
@@ -113,11 +118,25 @@ class BadPlans(CommandTest):
             self.refuse(command, *step_of("mlp"), "--mesh", "8", "--memory-gb", "0.00001",
                         says=["least memory", "--memory-gb"])
 
+    def test_the_least_memory_is_that_of_the_meshes_that_fit_the_constraint(self):
+        # Of the meshes 6, 2x3 and 3x2 only 2x3 has an axis x that divides 256.
+        self.refuse("plan", *step_of("mlp"), "--cluster", self.cluster_of(6), "--memory-gb", "0.00001", "--constraint",
+                    "params.fc1.kernel=(None,x)", says=["least memory", "--memory-gb"])
+
+    def cluster_of(self, devices):
+        description = json.loads(self.succeed("devices", "--cluster", "a100-dgx").stdout)
+        description["devices_per_host"] = devices
+        return self.write("cluster.json", json.dumps(description))
+
     def test_cluster(self):
         self.refuse("devices", "--cluster", "cray-1", says=["cray-1", "h100-dgx", "local-cpu"])
         self.refuse("plan", *step_of("mlp"), "--cluster", "cray-1", says=["cray-1", "h100-dgx"])
         broken = self.write("broken.json", '{"name": "mine", "hosts": 0}')
         self.refuse("plan", *step_of("mlp"), "--cluster", broken, says=["broken.json", "hosts"])
+        printed = json.loads(self.succeed("devices", "--cluster", "a100-dgx").stdout)
+        printed["device"]["memory_bytes"] = 1e30
+        self.refuse("plan", *step_of("mlp"), "--cluster", self.write("vast.json", json.dumps(printed)),
+                    says=["vast.json", "memory_bytes", "1e+30"])
 
     def test_stored_plan(self):
         plan = self.folder / "plan.json"
@@ -224,6 +243,28 @@ class BadOutputs(CommandTest):
         self.refuse("run", *step_of("mlp"), "--save", self.folder / "no" / "s.st", says=["s.st", "no folder"])
         self.refuse("plan", *step_of("mlp"), "--json", self.folder / "no" / "p.json", says=["p.json", "no folder"])
         self.refuse("plan", *step_of("mlp"), "--json", self.folder, says=[str(self.folder), "directory"])
+
+    def test_name_that_is_too_long(self):
+        kept = self.write("kept.json", "old")
+        self.refuse("run", *step_of("mlp"), "--mesh", "2", "--out", kept, "--save", self.folder / ("n" * 256),
+                    says=["nnn", "File name too long"])
+        self.assertEqual(kept.read_text(), "old")
+
+    def test_disk_that_is_full(self):
+        kept = self.write("kept.json", "old")
+        self.refuse("run", *step_of("mlp"), "--mesh", "2", "--out", kept, "--save", "/dev/full",
+                    says=["/dev/full", "No space left"])
+        self.assertEqual(kept.read_text(), "old")
+
+    def test_output_that_is_lost(self):
+        step = MLP / "train_step.hlo.pb.xz"
+        for arguments in (["show", step], ["show", step, "--stats"], ["plan", step, "--mesh", "2"], ["devices"],
+                          ["run", step, "--mesh", "2"], ["--help"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                result = subprocess.run([BINARY, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, text=True,
+                                        timeout=300, check=False)
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertIn("standard output: No space left", result.stderr)
 
 
 class BadInstances(CommandTest):

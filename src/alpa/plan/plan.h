@@ -36,7 +36,7 @@ struct Plan {
   std::string method;
   int64_t micro_batches = 1;
   double objective_seconds = 0;
-  double bound_seconds = 0;
+  double bound_seconds = 0;  ///< No plan on the meshes that were tried costs less; 0 if nothing was proved.
   double communication_seconds = 0;
   double planning_seconds = 0;
   int64_t predicted_memory_per_device_bytes = 0;
