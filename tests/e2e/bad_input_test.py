@@ -8,6 +8,10 @@ import subprocess
 from command import BINARY, MLP, CommandTest, read_safetensors, step_of, unpacked, write_safetensors
 
 
+def meta_name(index):
+    return json.loads((MLP / "meta.json").read_text())["inputs"][index]["name"]
+
+
 class BadPrograms(CommandTest):
     def refuse_program(self, name, content, *says):
         path = self.write(name, content)
@@ -49,6 +53,31 @@ class BadPrograms(CommandTest):
     def test_meta_of_another_program(self):
         other = MLP.parent / "gpt" / "meta.json"
         self.refuse("plan", MLP / "train_step.hlo.pb.xz", "--meta", other, says=["meta", "is it of this program"])
+
+    def refuse_meta(self, change, *says):
+        meta = json.loads((MLP / "meta.json").read_text())
+        change(meta)
+        path = self.write("changed.json", json.dumps(meta))
+        self.refuse("plan", MLP / "train_step.hlo.pb.xz", "--meta", path, says=["changed.json", *says])
+
+    def test_meta_that_does_not_fit_is_named(self):
+        self.refuse_meta(lambda meta: meta["inputs"][0].update(dtype="float99"), "float99")
+        self.refuse_meta(lambda meta: meta["inputs"][0].update(shape=[7]), meta_name(0), "f32[7]")
+        self.refuse_meta(lambda meta: meta["outputs"].pop(), "is it of this program")
+
+    def test_loss_is_one_real_number(self):
+        self.refuse_meta(lambda meta: meta["outputs"][0].update(role="loss"), meta_name(0), "one real number")
+        counter = next(k for k, one in enumerate(json.loads((MLP / "meta.json").read_text())["outputs"])
+                       if one["dtype"] == "int32")
+        self.refuse_meta(lambda meta: meta["outputs"][counter].update(role="loss"), "s32[]", "one real number")
+
+    def test_loss_of_no_elements(self):
+        step = self.write("zero.mlir", "module @m {\n  func.func public @main(%x: tensor<0x8xf32>) -> tensor<0x8xf32> {\n"
+                          "    %r = stablehlo.add %x, %x : tensor<0x8xf32>\n    return %r : tensor<0x8xf32>\n  }\n}\n")
+        meta = self.write("zero.json", json.dumps({
+            "inputs": [{"name": "x", "shape": [0, 8], "dtype": "float32", "role": "extra"}],
+            "outputs": [{"name": "nothing", "role": "loss"}]}))
+        self.refuse("run", step, "--meta", meta, "--mesh", "1", says=["zero.json", "nothing", "f32[0,8]"])
 
     def test_meta_no_json(self):
         meta = self.write("meta.json", "{")
@@ -171,11 +200,32 @@ class BadPlans(CommandTest):
         refuse(lambda p: p["inputs"].pop(), "other inputs")
         refuse(lambda p: p.update(mesh="3x5"), "plan again")
         refuse(lambda p: p.update(version=99), "version 99")
+        refuse(lambda p: p.update(mesh="q"), "changed.json", "q")
+        refuse(lambda p: p["inputs"][0].update(dtype="float99"), "changed.json", "float99")
         refuse(lambda p: p.update(cluster="mine"), "mine", "--cluster")
         refuse(lambda p: p["ops"].pop(name), name)
         refuse(lambda p: p["ops"].update({name: [None] * 9}), name)
         refuse(lambda p: p["inputs"][kernel].update(spec=spec), "params.fc1.kernel", "two ways")
         refuse(lambda p: p["outputs"][kernel].update(spec=spec), "params.fc1.kernel", "feeds")
+
+
+class VastPrograms(CommandTest):
+    """A plan is made, or refused, before memory is asked for."""
+
+    STEP = ("module @m {\n  func.func public @main(%x: tensor<1099511627776xf32>) -> tensor<1099511627776xf32> {\n"
+            "    %r = stablehlo.add %x, %x : tensor<1099511627776xf32>\n"
+            "    return %r : tensor<1099511627776xf32>\n  }\n}\n")
+
+    def test_the_cap_is_checked_first(self):
+        header = json.dumps({"x": {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 1 << 42]}}).encode()
+        sparse = self.write("vast.safetensors", struct.pack("<Q", len(header)) + header)
+        os.truncate(sparse, 8 + len(header) + (1 << 42))
+        for inputs in ([], ["--inputs", sparse]):
+            self.refuse("run", self.write("vast.mlir", self.STEP), "--mesh", "8", "--memory-gb", "1", *inputs,
+                        "--meta", self.write("meta.json", json.dumps(self.META)),
+                        says=["least memory", "--memory-gb"])
+
+    META = {"inputs": [{"name": "x", "shape": [1 << 40], "dtype": "float32", "role": "extra"}], "outputs": [{"name": "r"}]}
 
 
 class BadInputs(CommandTest):

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kExamples =
     "Examples:\n"
     "  alpa show step.hlo.pb.xz\n"
-    "  alpa show dump/02_partitioned.hlo.pb --stats";
+    "  alpa show dump/05_partitioned.hlo.pb --stats";
 
 double bytes_of(const tensor::Shape& shape) { return static_cast<double>(tensor::byte_size(shape)); }
 

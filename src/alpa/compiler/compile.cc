@@ -65,14 +65,18 @@ void check_plan(const Program& program, const plan::Plan& plan, const pjrt::Clie
 
 }  // namespace
 
-hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster) {
+hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster,
+                             const passes::PassObserver& observer) {
   const cost::CollectiveModel collectives(cluster, plan.mesh);
   cost::ReshardModel reshard(collectives);
-  return passes::annotate(program.module, program.graph, plan, reshard);
+  const auto annotate = [&](const hlo::Module& module) {
+    return passes::annotate(module, program.graph, plan, reshard);
+  };
+  return passes::run_pass("annotate", program.module, annotate, observer);
 }
 
 Compiled compile(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster,
-                 const pjrt::Client& client) {
+                 const pjrt::Client& client, const passes::PassObserver& observer) {
   check_plan(program, plan, client);
   const auto start = std::chrono::steady_clock::now();
   const int64_t devices = plan.mesh.num_devices();
@@ -96,7 +100,7 @@ Compiled compile(const Program& program, const plan::Plan& plan, const mesh::Clu
     result.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   }
-  const std::string annotated = hlo::write_module(annotated_module(program, plan, cluster));
+  const std::string annotated = hlo::write_module(annotated_module(program, plan, cluster, observer));
   pjrt::PartitionedCompile compiled = pjrt::compile_and_read_partitioned(client, annotated, options);
   const hlo::Module partitioned = hlo::read_module(compiled.partitioned_module);
   const auto memory = compiled.executable.memory_stats();

@@ -27,11 +27,12 @@ struct Compiled {
 
 /// Annotates, partitions and compiles a program as its plan says, for the first devices of the client.
 /// Errors: InvalidArgumentError if the plan is of another program or the client has too few devices; those of the
-/// plug-in.
+/// plug-in. `observer` sees each pass.
 Compiled compile(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster,
-                 const pjrt::Client& client);
+                 const pjrt::Client& client, const passes::PassObserver& observer = {});
 
 /// The program with the plan's sharding on every instruction.
-hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster);
+hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster,
+                             const passes::PassObserver& observer = {});
 
 }  // namespace alpa::compiler

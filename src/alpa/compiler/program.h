@@ -7,6 +7,7 @@
 
 #include "alpa/compiler/meta.h"
 #include "alpa/hlo/value_graph.h"
+#include "alpa/passes/run_pass.h"
 
 namespace alpa::compiler {
 
@@ -25,9 +26,9 @@ using StableHloReader = std::function<std::string(std::string_view)>;
 std::string module_bytes(std::string bytes, std::string_view source, const StableHloReader& stablehlo);
 
 /// Reads a step from the bytes of its file (plain or xz; HloModuleProto, HloProto, StableHLO). Without `meta`, names
-/// come from each parameter's op_name, and state from the donation entries. Errors: InvalidArgumentError that names
-/// `source` and what is wrong with it; UnsupportedError for XLA's HLO text.
+/// come from each parameter's op_name, and state from the donation entries. `observer` sees each pass. Errors:
+/// InvalidArgumentError that names `source` and what is wrong with it; UnsupportedError for XLA's HLO text.
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
-                     const StableHloReader& stablehlo);
+                     const StableHloReader& stablehlo, const passes::PassObserver& observer = {});
 
 }  // namespace alpa::compiler

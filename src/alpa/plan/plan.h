@@ -46,7 +46,7 @@ struct Plan {
   /// Placement of each array that an instruction makes, tuples flattened. Names are those of the program with calls
   /// inlined.
   std::map<std::string, std::vector<sharding::ShardingSpec>> ops;
-  /// Placement that an instruction wants of its operands, where one of them has another.
+  /// Placement that an instruction wants of its operands, where one of them has another. Empty: none wants another.
   std::map<std::string, std::vector<sharding::ShardingSpec>> operands;
 
   /// (objective - bound) / objective; 0 when both are 0.
@@ -56,7 +56,8 @@ struct Plan {
 /// Deterministic text: same plan, same bytes.
 std::string to_json(const Plan& plan);
 
-/// Errors: InvalidArgumentError that names `source` and the field.
+/// Fields that a plan can do without ("communication_seconds", "operands", "gap") may be absent. Errors:
+/// InvalidArgumentError that names `source` and the field.
 Plan plan_from_json(std::string_view text, std::string_view source);
 
 /// Of a program's bytes: "fnv1a64:" and 16 hex digits.

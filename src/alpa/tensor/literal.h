@@ -28,7 +28,8 @@ class Literal {
 
   /// Element `index` (row-major) as a double; a complex number's real part; floats below 16 bits are UnsupportedError.
   double at(int64_t index) const;
-  /// Stores `value` at `index`, rounded to the nearest of the element type.
+  /// Stores `value` at `index`, rounded to the nearest of the element type (integers: the nearest in range). pred: 1
+  /// unless it is 0. A complex number keeps its imaginary part.
   void set(int64_t index, double value);
 
  private:
