@@ -102,6 +102,14 @@ class Shows(CommandTest):
         for part in ("FLOPs", "parameters", "dot", "instructions"):
             self.assertIn(part, text)
 
+    def test_stats_say_how_much_is_alive(self):
+        step = self.write("chain.mlir", "module @m {\n  func.func public @main(%x: tensor<256xf32>) -> tensor<256xf32> {\n"
+                          "    %a = stablehlo.negate %x : tensor<256xf32>\n"
+                          "    %b = stablehlo.negate %a : tensor<256xf32>\n"
+                          "    %c = stablehlo.negate %b : tensor<256xf32>\n    return %c : tensor<256xf32>\n  }\n}\n")
+        text = self.succeed("show", step, "--stats").stdout
+        self.assertRegex(text, r"most bytes alive +3\.00 KiB in program order, of them 1\.00 KiB parameters; at negate")
+
     def test_devices(self):
         text = self.succeed("devices", "--devices", "4").stdout
         self.assertRegex(text, r"PJRT API +0\.\d+")

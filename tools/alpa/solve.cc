@@ -164,7 +164,10 @@ Command add_solve(CLI::App& root) {
   app->add_option("--gap", options->gap, "Stop when (objective - bound) / objective is proved to be at most this")
       ->default_str("0")
       ->check(number_within(0, 1));
-  app->add_option("--threads", options->threads, "Most threads; the search uses one")
+  app->add_option("--threads", options->threads,
+                  "Most threads that may be used; more change nothing, as the search runs on one so that equal input "
+                  "gives equal "
+                  "output")
       ->default_str("1")
       ->check(CLI::Range(1, 1024));
   app->add_option("--seed", options->seed, "Of the local search")->default_str("1");
