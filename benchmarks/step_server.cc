@@ -12,6 +12,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
+#include "alpa/base/output_file.h"
 #include "alpa/compiler/compile.h"
 #include "alpa/compiler/plan_program.h"
 #include "alpa/pjrt/client.h"

@@ -3,8 +3,13 @@
 import json
 import os
 import struct
+import subprocess
 
-from command import MLP, CommandTest, floats, read_safetensors, step_of, unpacked, write_safetensors
+from command import BINARY, MLP, CommandTest, floats, read_safetensors, step_of, unpacked, write_safetensors
+
+
+def meta_name(index):
+    return json.loads((MLP / "meta.json").read_text())["inputs"][index]["name"]
 
 
 class BadPrograms(CommandTest):
@@ -49,6 +54,31 @@ class BadPrograms(CommandTest):
         other = MLP.parent / "gpt" / "meta.json"
         self.refuse("plan", MLP / "train_step.hlo.pb.xz", "--meta", other, says=["meta", "is it of this program"])
 
+    def refuse_meta(self, change, *says):
+        meta = json.loads((MLP / "meta.json").read_text())
+        change(meta)
+        path = self.write("changed.json", json.dumps(meta))
+        self.refuse("plan", MLP / "train_step.hlo.pb.xz", "--meta", path, says=["changed.json", *says])
+
+    def test_meta_that_does_not_fit_is_named(self):
+        self.refuse_meta(lambda meta: meta["inputs"][0].update(dtype="float99"), "float99")
+        self.refuse_meta(lambda meta: meta["inputs"][0].update(shape=[7]), meta_name(0), "f32[7]")
+        self.refuse_meta(lambda meta: meta["outputs"].pop(), "is it of this program")
+
+    def test_loss_is_one_real_number(self):
+        self.refuse_meta(lambda meta: meta["outputs"][0].update(role="loss"), meta_name(0), "one real number")
+        counter = next(k for k, one in enumerate(json.loads((MLP / "meta.json").read_text())["outputs"])
+                       if one["dtype"] == "int32")
+        self.refuse_meta(lambda meta: meta["outputs"][counter].update(role="loss"), "s32[]", "one real number")
+
+    def test_loss_of_no_elements(self):
+        step = self.write("zero.mlir", "module @m {\n  func.func public @main(%x: tensor<0x8xf32>) -> tensor<0x8xf32> {\n"
+                          "    %r = stablehlo.add %x, %x : tensor<0x8xf32>\n    return %r : tensor<0x8xf32>\n  }\n}\n")
+        meta = self.write("zero.json", json.dumps({
+            "inputs": [{"name": "x", "shape": [0, 8], "dtype": "float32", "role": "extra"}],
+            "outputs": [{"name": "nothing", "role": "loss"}]}))
+        self.refuse("run", step, "--meta", meta, "--mesh", "1", says=["zero.json", "nothing", "f32[0,8]"])
+
     def test_meta_no_json(self):
         meta = self.write("meta.json", "{")
         self.refuse("plan", MLP / "train_step.hlo.pb.xz", "--meta", meta, says=["meta.json", "JSON"])
@@ -66,11 +96,15 @@ class BadCommandLines(CommandTest):
         self.refuse_line("run", "step.pb", "--steps", "0", says=["--steps"])
         self.refuse_line("run", "step.pb", "--steps", "many", says=["--steps"])
         self.refuse_line("run", "step.pb", "--memory-gb", "-1", says=["--memory-gb"])
+        self.refuse_line("run", "step.pb", "--memory-gb", "nan", says=["--memory-gb", "nan is no number"])
+        self.refuse_line("solve", "i.json", "--gap", "nan", says=["--gap", "nan is no number from 0 to 1"])
+        self.refuse_line("solve", "i.json", "--time-limit", "nan", says=["--time-limit", "nan is no number"])
         self.refuse_line("plan", "step.pb", "--devices", "8", says=["--devices"])
         self.refuse_line("solve", says=["INSTANCE"])
         self.refuse_line("run", "step.pb", "--plan", "p.json", "--constraint", "*=(x)", says=["--plan", "--constraint"])
         same = self.folder / "same"
-        self.refuse_line("run", *step_of("mlp"), "--out", same, "--save", same, says=["--out", "--save"])
+        for other in (same, f"{self.folder}/./same"):
+            self.refuse_line("run", *step_of("mlp"), "--out", same, "--save", other, says=["--out", "--save"])
 
     def test_mesh_text(self):
         for mesh in ("2y", "0x8", "2x2x2x2", "x", "-1", "99999999999999999999"):
@@ -113,11 +147,25 @@ class BadPlans(CommandTest):
             self.refuse(command, *step_of("mlp"), "--mesh", "8", "--memory-gb", "0.00001",
                         says=["least memory", "--memory-gb"])
 
+    def test_the_least_memory_is_that_of_the_meshes_that_fit_the_constraint(self):
+        # Of the meshes 6, 2x3 and 3x2 only 2x3 has an axis x that divides 256.
+        self.refuse("plan", *step_of("mlp"), "--cluster", self.cluster_of(6), "--memory-gb", "0.00001", "--constraint",
+                    "params.fc1.kernel=(None,x)", says=["least memory", "--memory-gb"])
+
+    def cluster_of(self, devices):
+        description = json.loads(self.succeed("devices", "--cluster", "a100-dgx").stdout)
+        description["devices_per_host"] = devices
+        return self.write("cluster.json", json.dumps(description))
+
     def test_cluster(self):
         self.refuse("devices", "--cluster", "cray-1", says=["cray-1", "h100-dgx", "local-cpu"])
         self.refuse("plan", *step_of("mlp"), "--cluster", "cray-1", says=["cray-1", "h100-dgx"])
         broken = self.write("broken.json", '{"name": "mine", "hosts": 0}')
         self.refuse("plan", *step_of("mlp"), "--cluster", broken, says=["broken.json", "hosts"])
+        printed = json.loads(self.succeed("devices", "--cluster", "a100-dgx").stdout)
+        printed["device"]["memory_bytes"] = 1e30
+        self.refuse("plan", *step_of("mlp"), "--cluster", self.write("vast.json", json.dumps(printed)),
+                    says=["vast.json", "memory_bytes", "1e+30"])
 
     def test_stored_plan(self):
         plan = self.folder / "plan.json"
@@ -152,6 +200,8 @@ class BadPlans(CommandTest):
         refuse(lambda p: p["inputs"].pop(), "other inputs")
         refuse(lambda p: p.update(mesh="3x5"), "plan again")
         refuse(lambda p: p.update(version=99), "version 99")
+        refuse(lambda p: p.update(mesh="q"), "changed.json", "q")
+        refuse(lambda p: p["inputs"][0].update(dtype="float99"), "changed.json", "float99")
         refuse(lambda p: p.update(cluster="mine"), "mine", "local-cpu")
         refuse(lambda p: (p.update(cluster="mine"), p.pop("cluster_description")), "mine", "plan again")
         refuse(lambda p: p["ops"].pop(name), name)
@@ -192,6 +242,25 @@ class BadMetas(CommandTest):
 
         step = self.mlp_meta(feed_twice)
         self.refuse("plan", *step, says=["both feed input"])
+
+
+class VastPrograms(CommandTest):
+    """A plan is made, or refused, before memory is asked for."""
+
+    STEP = ("module @m {\n  func.func public @main(%x: tensor<1099511627776xf32>) -> tensor<1099511627776xf32> {\n"
+            "    %r = stablehlo.add %x, %x : tensor<1099511627776xf32>\n"
+            "    return %r : tensor<1099511627776xf32>\n  }\n}\n")
+
+    def test_the_cap_is_checked_first(self):
+        header = json.dumps({"x": {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 1 << 42]}}).encode()
+        sparse = self.write("vast.safetensors", struct.pack("<Q", len(header)) + header)
+        os.truncate(sparse, 8 + len(header) + (1 << 42))
+        for inputs in ([], ["--inputs", sparse]):
+            self.refuse("run", self.write("vast.mlir", self.STEP), "--mesh", "8", "--memory-gb", "1", *inputs,
+                        "--meta", self.write("meta.json", json.dumps(self.META)),
+                        says=["least memory", "--memory-gb"])
+
+    META = {"inputs": [{"name": "x", "shape": [1 << 40], "dtype": "float32", "role": "extra"}], "outputs": [{"name": "r"}]}
 
 
 class BadInputs(CommandTest):
@@ -259,6 +328,28 @@ class BadOutputs(CommandTest):
         self.refuse("run", *step_of("mlp"), "--save", self.folder / "no" / "s.st", says=["s.st", "no folder"])
         self.refuse("plan", *step_of("mlp"), "--json", self.folder / "no" / "p.json", says=["p.json", "no folder"])
         self.refuse("plan", *step_of("mlp"), "--json", self.folder, says=[str(self.folder), "directory"])
+
+    def test_name_that_is_too_long(self):
+        kept = self.write("kept.json", "old")
+        self.refuse("run", *step_of("mlp"), "--mesh", "2", "--out", kept, "--save", self.folder / ("n" * 256),
+                    says=["nnn", "File name too long"])
+        self.assertEqual(kept.read_text(), "old")
+
+    def test_disk_that_is_full(self):
+        kept = self.write("kept.json", "old")
+        self.refuse("run", *step_of("mlp"), "--mesh", "2", "--out", kept, "--save", "/dev/full",
+                    says=["/dev/full", "No space left"])
+        self.assertEqual(kept.read_text(), "old")
+
+    def test_output_that_is_lost(self):
+        step = MLP / "train_step.hlo.pb.xz"
+        for arguments in (["show", step], ["show", step, "--stats"], ["plan", step, "--mesh", "2"], ["devices"],
+                          ["run", step, "--mesh", "2"], ["--help"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                result = subprocess.run([BINARY, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, text=True,
+                                        timeout=300, check=False)
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertIn("standard output: No space left", result.stderr)
 
 
 class BadInstances(CommandTest):

@@ -56,6 +56,33 @@ class Plans(CommandTest):
         plan = json.loads(self.plan(*step_of("mlp"), "--constraint", "params.fc1.kernel=(None,y)"))
         self.assertEqual({one["name"]: one["spec"] for one in plan["inputs"]}["params.fc1.kernel"], [None, ["y"]])
 
+    def test_bounds_are_proved_or_not_claimed(self):
+        out = self.folder / "plan.json"
+        best = json.loads(self.plan(*step_of("mlp"), "--mesh", "8"))
+        self.assertGreater(best["bound_seconds"], 0)
+        for method in ("data", "none"):
+            text = self.succeed("plan", *step_of("mlp"), "--method", method, "--json", out).stdout
+            plan = json.loads(out.read_text())
+            self.assertEqual((plan["bound_seconds"], plan["gap"]), (0, 1), method)
+            self.assertNotIn("proved", text)
+            self.assertIn("no bound", text)
+
+    def test_bound_holds_for_all_meshes_that_are_tried(self):
+        free = json.loads(self.plan(*step_of("mlp"), "--cluster", "a100-dgx"))
+        for mesh in ("8", "2x4", "4x2", "2x2x2"):
+            plan = json.loads(self.plan(*step_of("mlp"), "--cluster", "a100-dgx", "--mesh", mesh))
+            self.assertLessEqual(free["bound_seconds"], plan["bound_seconds"] + 1e-12, mesh)
+            self.assertLessEqual(free["objective_seconds"], plan["objective_seconds"] + 1e-12, mesh)
+
+    def test_plan_into_a_link_and_a_pipe(self):
+        target, link = self.folder / "target.json", self.folder / "link.json"
+        link.symlink_to("target.json")
+        self.succeed("plan", *step_of("mlp"), "--mesh", "2", "--json", link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(json.loads(target.read_text())["mesh"], "2")
+        text = self.succeed("plan", *step_of("mlp"), "--mesh", "2", "--json", "/dev/stdout").stdout
+        self.assertEqual(json.loads(text.splitlines()[0])["mesh"], "2")
+
     def test_memory_cap_holds(self):
         free = json.loads(self.plan(*step_of("mlp"), "--mesh", "8"))["predicted_memory_per_device_bytes"]
         cap = int(free * 0.98)
@@ -75,6 +102,14 @@ class Shows(CommandTest):
         for part in ("FLOPs", "parameters", "dot", "instructions"):
             self.assertIn(part, text)
 
+    def test_stats_say_how_much_is_alive(self):
+        step = self.write("chain.mlir", "module @m {\n  func.func public @main(%x: tensor<256xf32>) -> tensor<256xf32> {\n"
+                          "    %a = stablehlo.negate %x : tensor<256xf32>\n"
+                          "    %b = stablehlo.negate %a : tensor<256xf32>\n"
+                          "    %c = stablehlo.negate %b : tensor<256xf32>\n    return %c : tensor<256xf32>\n  }\n}\n")
+        text = self.succeed("show", step, "--stats").stdout
+        self.assertRegex(text, r"most bytes alive +3\.00 KiB in program order, of them 1\.00 KiB parameters; at negate")
+
     def test_devices(self):
         text = self.succeed("devices", "--devices", "4").stdout
         self.assertRegex(text, r"PJRT API +0\.\d+")
@@ -93,6 +128,7 @@ class Solves(CommandTest):
         answer = json.loads(out.read_text())
         self.assertTrue(answer["feasible"])
         self.assertEqual(answer["objective"], answer["bound"])
+        self.assertIs(answer["floating_point_proof"], False)
         self.assertEqual(len(answer["solution"]), 5)
         self.assertIsInstance(answer["log"], list)
 

@@ -166,10 +166,21 @@ class Runs(CommandTest):
     def test_dump(self):
         dump = self.folder / "dump"
         self.run_model("mlp", "--mesh", "2x2", "--dump-dir", dump)
-        names = ["00_program.hlo.pb", "01_annotated.hlo.pb", "02_partitioned.hlo.pb", "plan.json"]
-        self.assertEqual(sorted(path.name for path in dump.iterdir()), names)
-        for name in names[:3]:
+        passes = ["read", "drop_markers", "inline_calls", "tuple_branches", "annotate"]
+        names = [f"{k:02}_{name}.hlo.pb" for k, name in enumerate([*passes, "partitioned"])]
+        self.assertEqual(sorted(path.name for path in dump.iterdir()), [*names, "passes.txt", "plan.json"])
+        for name in names:
             self.succeed("show", dump / name, "--stats")
+        lines = (dump / "passes.txt").read_text().splitlines()
+        self.assertEqual([line.split()[0] for line in lines], passes)
+        counts = [re.search(r"(\d+) -> (\d+) instructions", line).groups() for line in lines]
+        for before, after in zip(counts, counts[1:]):
+            self.assertEqual(before[1], after[0])
+
+    def test_dump_of_a_plan(self):
+        dump = self.folder / "dump"
+        self.succeed("plan", *step_of("mlp"), "--mesh", "2x2", "--dump-dir", dump)
+        self.assertIn("04_annotate.hlo.pb", [path.name for path in dump.iterdir()])
 
     def test_quiet_without_a_terminal(self):
         result = alpa("run", *step_of("mlp"), "--inputs", MLP / "inputs.safetensors", "--mesh", "2")

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "alpa/base/file.h"
+#include "alpa/base/output_file.h"
 #include "alpa/hlo/builder.h"
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/load.h"

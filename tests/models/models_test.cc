@@ -16,6 +16,7 @@
 #include "alpa/compiler/plan_program.h"
 #include "alpa/hlo/flops.h"
 #include "alpa/pjrt/client.h"
+#include "alpa/pjrt/testing/plugin_path.h"
 #include "alpa/tensor/safetensors.h"
 
 namespace alpa {
@@ -33,17 +34,13 @@ constexpr double kMostMemory = 1.5;
 
 bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
 
-std::string plugin_path(int index) {
-  const std::string site = std::string(ALPA_VENV) + "/lib/python3.11/site-packages/";
-  return site +
-         (index == 0 ? "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so" : "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so");
-}
-
 const pjrt::Client& client(int plugin) {
   static std::map<int, pjrt::Client> clients;
   const auto found = clients.find(plugin);
   if (found != clients.end()) return found->second;
-  return clients.emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(plugin_path(plugin)), {.cpu_device_count = 8}))
+  return clients
+      .emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(pjrt::plugin_path(plugin == 0 ? "lammps" : "xla")),
+                                            {.cpu_device_count = 8}))
       .first->second;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "alpa/mesh/cluster.h"
+#include "alpa/pjrt/testing/plugin_path.h"
 
 namespace alpa::property {
 
@@ -14,25 +15,12 @@ using sharding::ShardingSpec;
 
 bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
 
-namespace {
-
-const std::vector<std::string>& plugins() {
-  static const std::vector<std::string> paths = [] {
-    const std::string site = std::string(ALPA_VENV) + "/lib/python3.11/site-packages/";
-    return std::vector<std::string>{site + "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
-                                    site + "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"};
-  }();
-  return paths;
-}
-
-}  // namespace
-
 const pjrt::Client& client(int plugin) {
   static std::map<int, pjrt::Client> clients;
   const auto found = clients.find(plugin);
   if (found != clients.end()) return found->second;
   return clients
-      .emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(plugins()[static_cast<size_t>(plugin)]),
+      .emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(pjrt::plugin_path(plugin == 0 ? "lammps" : "xla")),
                                             {.cpu_device_count = 8}))
       .first->second;
 }
@@ -74,7 +62,7 @@ double difference(const tensor::Literal& a, const tensor::Literal& b) {
 
 Outcome run(const compiler::Program& program, const plan::Plan& plan, const std::vector<tensor::Literal>& inputs,
             int plugin) {
-  compiler::Compiled compiled = compiler::compile(program, plan, client(plugin), compiler::Strategies::kAny);
+  compiler::Compiled compiled = compiler::compile(program, plan, client(plugin), {}, compiler::Strategies::kAny);
   compiled.executable.set_inputs(inputs);
   compiled.executable.step();
   compiled.executable.sync();

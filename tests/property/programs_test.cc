@@ -13,6 +13,7 @@
 #include "alpa/hlo/builder.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/pjrt/client.h"
+#include "alpa/pjrt/testing/plugin_path.h"
 
 namespace alpa::property {
 namespace {
@@ -170,9 +171,7 @@ Module odd_shapes() {
 
 const pjrt::Client& client() {
   static const pjrt::Client one = [] {
-    const std::string site = std::string(ALPA_VENV) + "/lib/python3.11/site-packages/";
-    return pjrt::Client::create(pjrt::Plugin::load(site + "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"),
-                                {.cpu_device_count = 8});
+    return pjrt::Client::create(pjrt::Plugin::load(pjrt::plugin_path("lammps")), {.cpu_device_count = 8});
   }();
   return one;
 }

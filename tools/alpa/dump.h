@@ -1,24 +1,35 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "alpa/compiler/compile.h"
 
 namespace alpa::tool {
 
-/// What --dump-dir writes, as soon as it is made: it is for finding out why something went wrong.
+/// What --dump-dir writes, as soon as it is made: it is for finding out why something went wrong. The program as read
+/// and after each pass ("00_read.hlo.pb", "01_drop_markers.hlo.pb", ...), the passes with their seconds and instruction
+/// counts (passes.txt), the plan, and the program that XLA made for one device.
 class Dump {
  public:
   /// Makes the folder; an empty path dumps nothing. Errors: InvalidArgumentError that names it.
   explicit Dump(std::string folder);
 
-  /// 00_program.hlo.pb, 01_annotated.hlo.pb, plan.json.
-  void plan(const compiler::Program& program, const plan::Plan& plan) const;
-  /// 02_partitioned.hlo.pb, if there is more than one device.
+  /// Writes what it sees.
+  passes::PassObserver observer() const;
+  /// plan.json.
+  void plan(const plan::Plan& plan) const;
+  /// The partitioned program, if there is more than one device.
   void partitioned(const compiler::Compiled& compiled) const;
 
  private:
-  std::string folder_;
+  struct State {
+    std::string folder;
+    std::string passes;
+    int files = 0;
+  };
+
+  std::shared_ptr<State> state_;  ///< Null: nothing is dumped. Shared with the observers.
 };
 
 }  // namespace alpa::tool

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <filesystem>
 #include <numbers>
 #include <set>
 
@@ -67,8 +68,9 @@ tensor::Literal synthetic(const InputMeta& input, Random& random) {
   return literal;
 }
 
-void check_names(const compiler::Program& program, const std::map<std::string, tensor::Literal>& given,
-                 const std::string& path) {
+using Shapes = std::map<std::string, tensor::Shape>;
+
+void check_names(const compiler::Program& program, const Shapes& given, const std::string& path) {
   std::set<std::string> known;
   std::vector<std::string> missing;
   std::vector<std::string> unknown;
@@ -77,7 +79,7 @@ void check_names(const compiler::Program& program, const std::map<std::string, t
     if (!input.zeros && !given.contains(input.name)) missing.push_back(input.name);
   }
   for (const compiler::OutputMeta& output : program.meta.outputs) known.insert(output.name);
-  for (const auto& [name, literal] : given) {
+  for (const auto& [name, shape] : given) {
     if (!known.contains(name)) unknown.push_back(name);
   }
   require<InvalidArgumentError>(unknown.empty(), "inputs",
@@ -88,11 +90,37 @@ void check_names(const compiler::Program& program, const std::map<std::string, t
                                 missing.size(), program.meta.inputs.size(), list_names(missing));
 }
 
+void check_given(const compiler::Program& program, const Shapes& given, const std::string& path) {
+  check_names(program, given, path);
+  for (const InputMeta& input : program.meta.inputs) {
+    const auto found = given.find(input.name);
+    require<InvalidArgumentError>(
+        found == given.end() || found->second == input.shape, "inputs", "input {} is {} in {}, the program takes {}",
+        input.name, found == given.end() ? "" : tensor::to_string(found->second), path, tensor::to_string(input.shape));
+  }
+}
+
 }  // namespace
+
+void check_inputs(const compiler::Program& program, const std::string& path) {
+  for (const InputMeta& input : program.meta.inputs) {
+    require<UnsupportedError>(
+        input.shape.is_array() && tensor::bit_width(input.shape.dtype) % 8 == 0, "inputs",
+        "input {} is {}: only arrays of whole bytes an element can be placed on devices; let the program take another "
+        "type, s8 for s4 say, and convert it",
+        input.name, tensor::to_string(input.shape));
+  }
+  std::error_code code;
+  const bool seekable = std::filesystem::is_regular_file(path, code);  // a pipe is read once, by read_inputs
+  if (!path.empty() && (seekable || !std::filesystem::exists(path, code)))
+    check_given(program, tensor::read_safetensors_shapes(path), path);
+}
 
 std::vector<tensor::Literal> read_inputs(const compiler::Program& program, const std::string& path) {
   const auto given = tensor::read_safetensors(read_file(path), path);
-  check_names(program, given, path);
+  Shapes shapes;
+  for (const auto& [name, literal] : given) shapes.emplace(name, literal.shape());
+  check_given(program, shapes, path);
   std::vector<tensor::Literal> result;
   for (const InputMeta& input : program.meta.inputs) {
     const auto found = given.find(input.name);
@@ -100,9 +128,6 @@ std::vector<tensor::Literal> read_inputs(const compiler::Program& program, const
       result.emplace_back(input.shape);
       continue;
     }
-    require<InvalidArgumentError>(found->second.shape() == input.shape, "inputs",
-                                  "input {} is {} in {}, the program takes {}", input.name,
-                                  tensor::to_string(found->second.shape()), path, tensor::to_string(input.shape));
     result.push_back(found->second);
   }
   return result;

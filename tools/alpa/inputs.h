@@ -9,6 +9,10 @@
 
 namespace alpa::tool {
 
+/// What can be said of the inputs before a plan is made, without reading their data: whether devices can hold them and
+/// whether the file (empty: none) has them. Errors: as read_inputs; UnsupportedError for element types below a byte.
+void check_inputs(const compiler::Program& program, const std::string& path);
+
 /// The inputs of the first step, in the program's order, from a safetensors file by name. What the file lacks is zeros
 /// if meta.json says so. Errors: InvalidArgumentError that names the file and the inputs that are missing, unknown, or
 /// of another shape or element type.

@@ -1,9 +1,12 @@
 #include <fmt/core.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "command.h"
@@ -75,6 +78,12 @@ int run(int argc, char** argv) {
   return 2;
 }
 
+/// What was printed may be lost only now: on a full disk, for instance.
+void flush_output() {
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (lost) throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+}
+
 }  // namespace
 }  // namespace alpa::tool
 
@@ -82,11 +91,15 @@ int main(int argc, char** argv) {
   using alpa::tool::fail;
   google::protobuf::SetLogHandler(nullptr);  // what is wrong with a file is said by our own error, once
   try {
-    return alpa::tool::run(argc, argv);
+    const int status = alpa::tool::run(argc, argv);
+    alpa::tool::flush_output();
+    return status;
   } catch (const alpa::tool::UsageError& error) {
     return fail(2, error.what());
   } catch (const std::bad_alloc&) {
     return fail(1, "this machine's memory is used up: use a smaller program or a larger machine");
+  } catch (const std::system_error& error) {  // of what prints
+    return fail(1, std::string("cannot write to standard output: ") + error.code().message());
   } catch (const std::exception& error) {
     return fail(1, error.what());
   }

@@ -2,11 +2,11 @@
 
 #include <memory>
 
+#include "alpa/base/output_file.h"
 #include "alpa/compiler/plan_program.h"
 #include "command.h"
 #include "dump.h"
 #include "format.h"
-#include "output_files.h"
 #include "progress.h"
 #include "report.h"
 #include "step_options.h"
@@ -26,18 +26,20 @@ int run(StepOptions options, const std::string& json) {
   if (options.hosts == 0 && options.cluster != "local-cpu") options.hosts = mesh::load_cluster(options.cluster).hosts;
   compiler::PlanOptions planner = planner_options(options);
   check_writable(json);
+  const Dump dump(options.dump_dir);
   Progress progress;
   progress.show("reading " + options.step);
   ClientSource client(options.plugin_option(), 1);
-  const compiler::Program program = load_step(options, client);
+  const compiler::Program program = load_step(options, client, dump.observer());
   note_unknown_loops(program, progress);
   planner.progress = [&](const std::string& what, double seconds) {
     progress.show(fmt::format("{}, {:.1f} s", what, seconds));
   };
   const plan::Plan plan = compiler::plan_program(program, planner);
   progress.clear();
-  Dump(options.dump_dir).plan(program, plan);
-  if (!json.empty()) write_all({{json, plan::to_json(plan)}});
+  dump.plan(plan);
+  if (!options.dump_dir.empty()) compiler::annotated_module(program, plan, dump.observer());
+  if (!json.empty()) write_files({{json, plan::to_json(plan)}});
   fmt::print("{}\n{}{}\n", plan_head(plan), placement_tables(plan, program.meta), communication_table(plan, nullptr));
   const double gib =
       static_cast<double>(planner.memory_cap_bytes.value_or(static_cast<int64_t>(planner.cluster.device.memory_bytes)));

@@ -107,10 +107,12 @@ std::string plan_head(const plan::Plan& plan) {
     axes += fmt::format("{}{}={}", axes.empty() ? "" : ", ", axis.name, axis.size);
   std::string text = fmt::format("Plan: method {} on mesh {} ({}) of {}; planned in {}\n", plan.method,
                                  plan.mesh.to_string(), axes, plan.cluster.name, format_seconds(plan.planning_seconds));
-  text += fmt::format("  cost of a step {} (of it communication {}), proved bound {}, gap {:.2f} %\n",
-                      format_seconds(plan.objective_seconds), format_seconds(plan.communication_seconds),
-                      format_seconds(plan.bound_seconds), 100 * plan.gap());
-  return text;
+  const std::string proof =
+      plan.bound_seconds > 0 || plan.objective_seconds <= 0
+          ? fmt::format("proved bound {}, gap {:.2f} %", format_seconds(plan.bound_seconds), 100 * plan.gap())
+          : "not searched for the best: no bound";
+  return text + fmt::format("  cost of a step {} (of it communication {}), {}\n",
+                            format_seconds(plan.objective_seconds), format_seconds(plan.communication_seconds), proof);
 }
 
 std::string placement_tables(const plan::Plan& plan, const compiler::Meta& meta) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "alpa/base/file.h"
+#include "alpa/base/output_file.h"
 #include "alpa/compiler/compile.h"
 #include "alpa/hlo/flops.h"
 #include "alpa/tensor/safetensors.h"
@@ -15,7 +16,6 @@
 #include "dump.h"
 #include "format.h"
 #include "inputs.h"
-#include "output_files.h"
 #include "plot.h"
 #include "progress.h"
 #include "report.h"
@@ -196,55 +196,70 @@ plan::Plan make_plan(const RunOptions& options, const compiler::Program& program
   return plan;
 }
 
-int run(RunOptions options) {
-  if (!options.plan.empty() && options.step.mesh.empty() && !options.devices_given) {
-    options.step.mesh = plan::plan_from_json(read_file(options.plan), options.plan).mesh.to_string();
-  }
-  compiler::PlanOptions planner = planner_options(options.step);
+/// Options that are wrong whatever the program is.
+void check_options(const RunOptions& options, const compiler::PlanOptions& planner) {
   if (planner.num_devices > kMaxRunDevices) {
     throw UsageError(fmt::format("{} devices: one process runs at most {}; `alpa plan` plans for more",
                                  planner.num_devices, kMaxRunDevices));
   }
   for (const std::string& path : {options.out, options.save}) check_writable(path);
-  if (!options.out.empty() && options.out == options.save) {
+  if (!options.out.empty() && !options.save.empty() && same_output(options.out, options.save)) {
     throw UsageError("--out and --save both name " + options.out + ": they are two files");
   }
   if (!options.compare.empty()) result_from_json(read_file(options.compare), options.compare);
-  Progress progress;
-  progress.show("reading " + options.step.step);
-  ClientSource source(options.step.plugin_option(), planner.num_devices);
-  const compiler::Program program = load_step(options.step, source);
-  compiler::check_steps(program, options.steps);
-  note_unknown_loops(program, progress);
-  if (!options.save.empty()) check_savable(program);
-  std::vector<tensor::Literal> inputs;
-  if (!options.inputs.empty()) {
-    inputs = read_inputs(program, options.inputs);
-  } else {
-    progress.note("no --inputs: the first step gets made-up values (seed 0)");
-    inputs = synthetic_inputs(program, 0);
-  }
+}
+
+const pjrt::Client& client_of(ClientSource& source, int64_t devices) {
   const pjrt::Client& client = source.get();
   const auto available = static_cast<int64_t>(client.devices().size());
-  require<InvalidArgumentError>(planner.num_devices <= available, "run",
-                                "{} devices are wanted, the plug-in {} has {}: use --devices {}", planner.num_devices,
+  require<InvalidArgumentError>(devices <= available, "run",
+                                "{} devices are wanted, the plug-in {} has {}: use --devices {}", devices,
                                 client.plugin().path(), available, available);
-  const plan::Plan plan = make_plan(options, program, planner, progress);
-  const Dump dump(options.step.dump_dir);
-  dump.plan(program, plan);
-  progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
-  compiler::Compiled compiled = compiler::compile(program, plan, client);
-  dump.partitioned(compiled);
+  return client;
+}
+
+/// After the plan is made and compiled, as only then it is known that they are needed: they may be as large as memory.
+void place_inputs(const RunOptions& options, const compiler::Program& program, runtime::MeshExecutable& executable,
+                  Progress& progress) {
   progress.show("placing inputs");
-  compiled.executable.set_inputs(inputs);
-  inputs.clear();
-  const RunResult result = run_steps(compiled.executable, program.meta, options.steps, progress);
-  progress.clear();
-  const std::string report = run_report(options, program, plan, compiled, result);
+  if (options.inputs.empty()) progress.note("no --inputs: the first step gets made-up values (seed 0)");
+  executable.set_inputs(options.inputs.empty() ? synthetic_inputs(program, 0) : read_inputs(program, options.inputs));
+}
+
+void write_results(const RunOptions& options, const compiler::Program& program, const plan::Plan& plan,
+                   const compiler::Compiled& compiled, const RunResult& result) {
   std::vector<OutputFile> files;
   if (!options.out.empty()) files.push_back({options.out, result_json(result, compiled, plan)});
   if (!options.save.empty()) files.push_back({options.save, saved_outputs(compiled.executable, program.meta)});
-  write_all(files);
+  write_files(files);
+}
+
+int run(RunOptions options) {
+  if (!options.plan.empty() && options.step.mesh.empty() && !options.devices_given) {
+    options.step.mesh = plan::plan_from_json(read_file(options.plan), options.plan).mesh.to_string();
+  }
+  compiler::PlanOptions planner = planner_options(options.step);
+  check_options(options, planner);
+  const Dump dump(options.step.dump_dir);
+  Progress progress;
+  progress.show("reading " + options.step.step);
+  ClientSource source(options.step.plugin_option(), planner.num_devices);
+  const compiler::Program program = load_step(options.step, source, dump.observer());
+  compiler::check_steps(program, options.steps);
+  note_unknown_loops(program, progress);
+  if (!options.save.empty()) check_savable(program);
+  check_inputs(program, options.inputs);
+  const pjrt::Client& client = client_of(source, planner.num_devices);
+  const plan::Plan plan = make_plan(options, program, planner, progress);
+  dump.plan(plan);
+  progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
+  compiler::Compiled compiled = compiler::compile(program, plan, client, dump.observer());
+  dump.partitioned(compiled);
+  place_inputs(options, program, compiled.executable, progress);
+  const RunResult result = run_steps(compiled.executable, program.meta, options.steps, progress);
+  progress.clear();
+  const std::string report = run_report(options, program, plan, compiled, result);
+  write_results(options, program, plan, compiled, result);
   fmt::print("{}", report);
   return 0;
 }

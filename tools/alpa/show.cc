@@ -6,6 +6,7 @@
 
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/flops.h"
+#include "alpa/hlo/liveness.h"
 #include "alpa/hlo/text.h"
 #include "alpa/hlo/trip_count.h"
 #include "command.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr const char* kExamples =
     "Examples:\n"
     "  alpa show step.hlo.pb.xz\n"
-    "  alpa show dump/02_partitioned.hlo.pb --stats";
+    "  alpa show dump/05_partitioned.hlo.pb --stats";
 
 double bytes_of(const tensor::Shape& shape) { return static_cast<double>(tensor::byte_size(shape)); }
 
@@ -60,6 +61,11 @@ std::string sizes_table(const hlo::Module& module) {
   table.add({"FLOPs", "", format_flops(flops)});
   table.add({"  in dots and convolutions", "",
              fmt::format("{} ({:.1f} %)", format_flops(contractions), flops > 0 ? 100 * contractions / flops : 0.0)});
+  const hlo::Liveness alive = hlo::liveness(module, entry);
+  table.add({"most bytes alive", "",
+             fmt::format("{} in program order, of them {} parameters; at {}",
+                         format_bytes(static_cast<double>(alive.peak_bytes)),
+                         format_bytes(static_cast<double>(alive.parameter_bytes)), entry[alive.peak_at].name)});
   table.add({"bytes read and written", "", format_bytes(traffic_bytes(module)) + " if nothing is fused, loops once"});
   return table.text() + "\n";
 }

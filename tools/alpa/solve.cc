@@ -6,11 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "alpa/base/output_file.h"
 #include "alpa/solver/evaluate.h"
 #include "alpa/solver/iopddl.h"
 #include "command.h"
 #include "format.h"
-#include "output_files.h"
 #include "progress.h"
 
 namespace alpa::tool {
@@ -62,6 +62,7 @@ std::string answer_json(const solver::Solution& solution, double seconds, const 
   json["feasible"] = solution.feasible;
   json["proved_infeasible"] = solution.proved_infeasible;
   json["optimal"] = solution.optimal();
+  json["floating_point_proof"] = solution.stats.floating_point_proof;
   json["objective"] = solution.feasible ? integer(solution.objective) : Json(nullptr);
   json["bound"] = integer(solution.bound);
   json["gap"] = solution.gap;
@@ -74,6 +75,13 @@ std::string answer_json(const solver::Solution& solution, double seconds, const 
   json["out_of_time"] = solution.stats.out_of_time;
   json["log"] = log;
   return json.dump() + "\n";
+}
+
+/// What the bound rests on, where it proves something.
+std::string proof_text(const solver::Solution& solution) {
+  if (!solution.optimal()) return "";
+  return solution.stats.floating_point_proof ? "  (optimal, as proved by HiGHS in double precision)"
+                                             : "  (proved optimal, in integers alone)";
 }
 
 void print_answer(const SolveOptions& options, const solver::Problem& problem, const solver::Solution& solution,
@@ -91,9 +99,8 @@ void print_answer(const SolveOptions& options, const solver::Problem& problem, c
   if (!table.empty()) fmt::print("{}\n", table.text());
   if (!solution.feasible) return;
   fmt::print("  objective   {}{}\n  bound       {}\n  gap         {}\n  peak usage  {}\n  time        {}\n",
-             solver::to_string(solution.objective), solution.optimal() ? "  (proved optimal)" : "",
-             solver::to_string(solution.bound), percent(solution.gap),
-             format_bytes(static_cast<double>(solution.peak_usage)), format_seconds(seconds));
+             solver::to_string(solution.objective), proof_text(solution), solver::to_string(solution.bound),
+             percent(solution.gap), format_bytes(static_cast<double>(solution.peak_usage)), format_seconds(seconds));
 }
 
 [[noreturn]] void fail_infeasible(const SolveOptions& options, const solver::Problem& problem,
@@ -137,7 +144,7 @@ int run(const SolveOptions& options) {
     require<InternalError>(checked.feasible() && checked.objective == solution.objective, "solve",
                            "the solution does not stand its check: please report this instance");
   }
-  if (!options.json.empty()) write_all({{options.json, answer_json(solution, seconds, log)}});
+  if (!options.json.empty()) write_files({{options.json, answer_json(solution, seconds, log)}});
   print_answer(options, problem, solution, seconds);
   if (!solution.feasible) fail_infeasible(options, problem, solution);
   return 0;
@@ -153,11 +160,14 @@ Command add_solve(CLI::App& root) {
   app->add_option("INSTANCE", options->instance, "The instance: JSON, plain or .gz")->required();
   app->add_option("--time-limit", options->time_limit, "Most seconds to search")
       ->default_str("600")
-      ->check(CLI::Range(0.0, 1e7));
+      ->check(number_within(0, 1e7));
   app->add_option("--gap", options->gap, "Stop when (objective - bound) / objective is proved to be at most this")
       ->default_str("0")
-      ->check(CLI::Range(0.0, 1.0));
-  app->add_option("--threads", options->threads, "Most threads; the search uses one")
+      ->check(number_within(0, 1));
+  app->add_option("--threads", options->threads,
+                  "Most threads that may be used; more change nothing, as the search runs on one so that equal input "
+                  "gives equal "
+                  "output")
       ->default_str("1")
       ->check(CLI::Range(1, 1024));
   app->add_option("--seed", options->seed, "Of the local search")->default_str("1");

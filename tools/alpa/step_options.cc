@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "alpa/base/file.h"
+#include "alpa/base/name_source.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/pjrt/read_back.h"
 #include "command.h"
@@ -14,22 +15,12 @@ namespace alpa::tool {
 namespace {
 
 constexpr int64_t kMaxDevices = 1 << 20;
+constexpr double kLeastMemoryGb = 1e-9;  // a byte
+constexpr double kMostMemoryGb = 1e9;
 
 template <typename... Args>
 void require_usage(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   if (!condition) throw UsageError(fmt::format(text, std::forward<Args>(args)...));
-}
-
-/// Runs `load`; an error that does not name the file gets its name in front.
-template <typename Load>
-auto naming(const std::string& path, Load load) {
-  try {
-    return load();
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    if (text.find(path) != std::string::npos) throw;
-    throw Error(path + ": " + text);
-  }
 }
 
 compiler::StableHloReader reader_of(ClientSource& client) {
@@ -67,7 +58,7 @@ void add_step_options(CLI::App& app, StepOptions& options) {
   app.add_option("--mesh", options.mesh,
                  "Logical mesh A, AxB or AxBxC; axes x, y, z. Default: every factorization is tried");
   app.add_option("--memory-gb", options.memory_gb, "Most memory of a device, in 2^30 bytes. Default: the cluster's")
-      ->check(CLI::PositiveNumber);
+      ->check(number_within(kLeastMemoryGb, kMostMemoryGb));
   app.add_option(
          "--constraint", options.constraints,
          "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an axis, "
@@ -79,7 +70,9 @@ void add_step_options(CLI::App& app, StepOptions& options) {
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--plugin", options.plugin,
                  "PJRT plug-in (.so). Default: ALPA_PJRT_PLUGIN, else the installed wheels");
-  app.add_option("--dump-dir", options.dump_dir, "Folder for the program before and after each pass, and plan.json");
+  app.add_option(
+      "--dump-dir", options.dump_dir,
+      "Folder for the program as read and after each pass, seconds of the passes, plan.json, what XLA partitioned");
 }
 
 mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices) {
@@ -97,10 +90,7 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
                             "--micro-batches {}: running a batch in parts needs "
                             "gradient accumulation, which is not in this version; use 1",
                             options.micro_batches);
-  if (options.memory_gb > 0) {
-    require_usage(options.memory_gb < 1e9, "--memory-gb {}: use less than 10^9", options.memory_gb);
-    result.memory_cap_bytes = std::llround(options.memory_gb * static_cast<double>(1 << 30));
-  }
+  if (options.memory_gb) result.memory_cap_bytes = std::llround(*options.memory_gb * static_cast<double>(1 << 30));
   const std::optional<int64_t> of_hosts = devices_of_hosts(options);
   const bool none = result.method == compiler::Method::kNone;
   result.num_devices = options.devices > 0    ? options.devices
@@ -130,16 +120,17 @@ void note_unknown_loops(const compiler::Program& program, Progress& progress) {
                             count == 1 ? "" : "s", count == 1 ? "it" : "each"));
 }
 
-compiler::Program load_step(const StepOptions& options, ClientSource& client) {
+compiler::Program load_step(const StepOptions& options, ClientSource& client, const passes::PassObserver& observer) {
   std::optional<compiler::Meta> meta;
   if (!options.meta.empty()) meta = compiler::parse_meta(read_file(options.meta), options.meta);
-  return naming(options.step,
-                [&] { return compiler::load_program(read_file(options.step), options.step, meta, reader_of(client)); });
+  return name_source(options.step, [&] {
+    return compiler::load_program(read_file(options.step), options.step, meta, reader_of(client), observer);
+  });
 }
 
 hlo::Module load_module(const std::string& path, ClientSource& client) {
-  return naming(path,
-                [&] { return hlo::read_module(compiler::module_bytes(read_file(path), path, reader_of(client))); });
+  return name_source(
+      path, [&] { return hlo::read_module(compiler::module_bytes(read_file(path), path, reader_of(client))); });
 }
 
 }  // namespace alpa::tool

@@ -18,8 +18,8 @@ struct StepOptions {
   std::string meta;
   std::string method = "shard";
   std::string mesh;
-  int64_t devices = 0;   ///< 0: not given.
-  double memory_gb = 0;  ///< 0: not given. Units: 2^30 bytes.
+  int64_t devices = 0;              ///< 0: not given.
+  std::optional<double> memory_gb;  ///< Units: 2^30 bytes.
   std::vector<std::string> constraints;
   std::string cluster = "local-cpu";
   int64_t hosts = 0;  ///< 0: not given.
@@ -42,8 +42,9 @@ compiler::PlanOptions planner_options(const StepOptions& options);
 /// The description of a cluster for `devices` devices; `local-cpu` is divided among them.
 mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices);
 
-/// Reads the step and its meta.json. Opens the plug-in for StableHLO alone. Errors name the file.
-compiler::Program load_step(const StepOptions& options, ClientSource& client);
+/// Reads the step and its meta.json. Opens the plug-in for StableHLO alone. `observer` sees each pass. Errors name the
+/// file.
+compiler::Program load_step(const StepOptions& options, ClientSource& client, const passes::PassObserver& observer);
 
 /// Says how many loops are counted once because their number of turns is unknown, if there are any.
 void note_unknown_loops(const compiler::Program& program, Progress& progress);

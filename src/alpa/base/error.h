@@ -32,14 +32,17 @@ class UnsupportedError : public Error {
 class InfeasibleError : public Error {
  public:
   using Error::Error;
-  InfeasibleError(const std::string& text, int64_t least_memory_bytes)
-      : Error(text), least_memory_bytes_(least_memory_bytes) {}
+  InfeasibleError(const std::string& text, int64_t least_memory_bytes, bool proved)
+      : Error(text), least_memory_bytes_(least_memory_bytes), proved_(proved) {}
 
   /// Bytes a device for which a plan is known, if memory was the reason; else -1.
   int64_t least_memory_bytes() const { return least_memory_bytes_; }
+  /// False if the search ended without a plan and without a proof that there is none.
+  bool proved() const { return proved_; }
 
  private:
   int64_t least_memory_bytes_ = -1;
+  bool proved_ = true;
 };
 
 /// A PJRT plug-in is missing, too old, or returned an error (its own text is part of the message).
@@ -50,12 +53,6 @@ class PluginError : public Error {
 
 /// Device or host memory ran out.
 class OutOfMemoryError : public Error {
- public:
-  using Error::Error;
-};
-
-/// A worker process is gone.
-class WorkerLostError : public Error {
  public:
   using Error::Error;
 };

@@ -16,14 +16,6 @@ TEST(Error, MessageNamesPlaceAndValues) {
   }
 }
 
-TEST(File, WriteThenReadIsIdentity) {
-  TemporaryDirectory folder;
-  const std::string path = folder.path() + "/a";
-  const std::string bytes("a\0b\n", 4);
-  write_file(path, bytes);
-  EXPECT_EQ(read_file(path), bytes);
-}
-
 TEST(File, MissingFileIsNamed) {
   try {
     read_file("/no/such/file");
@@ -32,8 +24,6 @@ TEST(File, MissingFileIsNamed) {
     EXPECT_NE(std::string(error.what()).find("/no/such/file"), std::string::npos);
   }
 }
-
-TEST(File, FailedWriteLeavesNothing) { EXPECT_THROW(write_file("/no/such/folder/x", "y"), InvalidArgumentError); }
 
 }  // namespace
 }  // namespace alpa

@@ -24,26 +24,6 @@ std::string read_file(const std::string& path) {
   return std::move(out).str();
 }
 
-void write_file(const std::string& path, std::string_view bytes) {
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  require<InvalidArgumentError>(static_cast<bool>(out), "file", "cannot write {}: {}", path, std::strerror(errno));
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  std::error_code code;
-  if (!out) {
-    const int reason = errno;
-    std::filesystem::remove(temporary, code);
-    raise<InvalidArgumentError>("file", "cannot write {}: {}", path, std::strerror(reason));
-  }
-  std::filesystem::rename(temporary, path, code);
-  if (code) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    raise<InvalidArgumentError>("file", "cannot write {}: {}", path, code.message());
-  }
-}
-
 TemporaryDirectory::TemporaryDirectory() {
   std::error_code code;
   const auto root = std::filesystem::temp_directory_path(code);

@@ -1,9 +1,7 @@
 #include "alpa/compiler/communication.h"
 
-#include <algorithm>
-
 #include "alpa/hlo/attributes.h"
-#include "alpa/hlo/trip_count.h"
+#include "alpa/hlo/collectives.h"
 
 namespace alpa::compiler {
 namespace {
@@ -40,63 +38,36 @@ std::optional<hlo::Opcode> priced_opcode(hlo::Opcode opcode) {
   }
 }
 
-class SiteFinder {
- public:
-  SiteFinder(const hlo::Module& module, const cost::CollectiveModel& model) : module_(module), model_(model) {}
-
-  std::vector<CommunicationSite> run() {
-    visit(module_.entry, 1);
-    return std::move(sites_);
+CommunicationSite site_of(const hlo::Computation& computation, const hlo::Instruction& one, double executions,
+                          const cost::CollectiveModel& model) {
+  const int64_t bytes = hlo::collective_bytes(computation, one);
+  const auto opcode = priced_opcode(one.opcode);
+  CommunicationSite site;
+  site.kind = std::string(hlo::name(opcode.value_or(one.opcode)));
+  site.where = hlo::op_name(one);
+  site.executions = executions;
+  site.bytes = executions * static_cast<double>(bytes);
+  if (opcode) {
+    const mesh::LogicalMesh& mesh = model.logical_mesh();
+    const auto axes = axes_of_group(mesh, hlo::group_size(one, mesh.num_devices()));
+    site.seconds = executions * model.seconds(*opcode, bytes, axes);
   }
-
- private:
-  void visit(hlo::ComputationId id, double executions) {
-    const hlo::Computation& computation = module_.computation(id);
-    for (const hlo::Instruction& one : computation.instructions) {
-      if (hlo::is_collective(one.opcode)) add(computation, one, executions);
-      switch (one.opcode) {
-        case hlo::Opcode::kWhile: {
-          const double trips = static_cast<double>(hlo::trip_count(module_, computation, one).value_or(1));
-          for (const hlo::ComputationId callee : one.called) visit(callee, executions * trips);
-          break;
-        }
-        case hlo::Opcode::kConditional:
-        case hlo::Opcode::kCall:
-        case hlo::Opcode::kFusion:
-          for (const hlo::ComputationId callee : one.called) visit(callee, executions);
-          break;
-        default: break;
-      }
-    }
-  }
-
-  void add(const hlo::Computation& computation, const hlo::Instruction& one, double executions) {
-    int64_t operands = 0;
-    for (const hlo::InstructionId operand : one.operands) operands += tensor::byte_size(computation[operand].shape);
-    const int64_t bytes = std::max(operands, tensor::byte_size(one.shape));
-    const auto opcode = priced_opcode(one.opcode);
-    CommunicationSite site;
-    site.kind = std::string(hlo::name(opcode.value_or(one.opcode)));
-    site.where = hlo::op_name(one);
-    site.executions = executions;
-    site.bytes = executions * static_cast<double>(bytes);
-    if (opcode) {
-      const mesh::LogicalMesh& mesh = model_.logical_mesh();
-      const auto axes = axes_of_group(mesh, hlo::group_size(one, mesh.num_devices()));
-      site.seconds = executions * model_.seconds(*opcode, bytes, axes);
-    }
-    sites_.push_back(std::move(site));
-  }
-
-  const hlo::Module& module_;
-  const cost::CollectiveModel& model_;
-  std::vector<CommunicationSite> sites_;
-};
+  return site;
+}
 
 }  // namespace
 
 std::vector<CommunicationSite> communication_sites(const hlo::Module& partitioned, const cost::CollectiveModel& model) {
-  return SiteFinder(partitioned, model).run();
+  const std::vector<double> executions = hlo::executions(partitioned);
+  std::vector<CommunicationSite> sites;
+  for (size_t id = 0; id < executions.size(); ++id) {
+    const hlo::Computation& computation = partitioned.computations[id];
+    for (const hlo::Instruction& one : computation.instructions) {
+      if (executions[id] > 0 && hlo::is_collective(one.opcode))
+        sites.push_back(site_of(computation, one, executions[id], model));
+    }
+  }
+  return sites;
 }
 
 }  // namespace alpa::compiler

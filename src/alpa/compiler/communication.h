@@ -17,8 +17,8 @@ struct CommunicationSite {
   double seconds = 0;     ///< By the model of cost, summed over executions.
 };
 
-/// All collectives of a partitioned program, in its order. Of several axes that make a group of the same size the first
-/// set is priced; that matters where a mesh leaves a host.
+/// All collectives of a partitioned program, in its order, callees first. Of several axes that make a group of the same
+/// size the first set is priced; that matters where a mesh leaves a host.
 std::vector<CommunicationSite> communication_sites(const hlo::Module& partitioned, const cost::CollectiveModel& model);
 
 }  // namespace alpa::compiler

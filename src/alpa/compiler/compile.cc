@@ -12,13 +12,17 @@
 
 namespace alpa::compiler {
 
-hlo::Module annotated_module(const Program& program, const plan::Plan& plan) {
+hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const passes::PassObserver& observer) {
   const cost::CollectiveModel collectives(plan.cluster, plan.mesh);
   cost::ReshardModel reshard(collectives);
-  return passes::annotate(program.module, program.graph, plan, reshard);
+  const auto annotate = [&](const hlo::Module& module) {
+    return passes::annotate(module, program.graph, plan, reshard);
+  };
+  return passes::run_pass("annotate", program.module, annotate, observer);
 }
 
-Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client, Strategies strategies) {
+Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
+                 const passes::PassObserver& observer, Strategies strategies) {
   check_plan(program, plan);
   require<InvalidArgumentError>(plan.mesh.num_devices() <= static_cast<int64_t>(client.devices().size()), "compile",
                                 "the plan's mesh {} needs {} devices, there are {}", plan.mesh.to_string(),
@@ -46,7 +50,7 @@ Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Cli
     result.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   }
-  const std::string annotated = hlo::write_module(annotated_module(program, plan));
+  const std::string annotated = hlo::write_module(annotated_module(program, plan, observer));
   pjrt::PartitionedCompile compiled = pjrt::compile_and_read_partitioned(client, annotated, options);
   const hlo::Module partitioned = hlo::read_module(compiled.partitioned_module);
   const auto memory = compiled.executable.memory_stats();

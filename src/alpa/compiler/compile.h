@@ -32,11 +32,11 @@ enum class Strategies {
 
 /// Annotates, partitions and compiles a program as its plan says, for the first devices of the client.
 /// Errors: InvalidArgumentError if the plan is of another program, divides an operation otherwise than its rule does or
-/// needs more devices than the client has; those of the plug-in.
+/// needs more devices than the client has; those of the plug-in. `observer` sees each pass.
 Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
-                 Strategies strategies = Strategies::kKnown);
+                 const passes::PassObserver& observer = {}, Strategies strategies = Strategies::kKnown);
 
 /// The program with the plan's sharding on every instruction.
-hlo::Module annotated_module(const Program& program, const plan::Plan& plan);
+hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const passes::PassObserver& observer = {});
 
 }  // namespace alpa::compiler

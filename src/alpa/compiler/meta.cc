@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
+#include "alpa/base/name_source.h"
 
 namespace alpa::compiler {
 namespace {
@@ -24,6 +25,7 @@ class Reader {
 
   Meta run(const Json& json) const {
     Meta meta;
+    meta.source = source_;
     for (const Json& entry : list(json, "inputs")) meta.inputs.push_back(input(entry, meta.inputs.size()));
     for (const Json& entry : list(json, "outputs")) meta.outputs.push_back(output(entry, meta));
     return meta;
@@ -87,7 +89,7 @@ class Reader {
 Meta parse_meta(std::string_view text, std::string_view source) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   require<InvalidArgumentError>(!json.is_discarded(), "meta", "{} is no JSON, or cut short", source);
-  return Reader(source).run(json);
+  return name_source(source, [&] { return Reader(source).run(json); });
 }
 
 }  // namespace alpa::compiler

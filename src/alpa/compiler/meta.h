@@ -29,6 +29,7 @@ struct OutputMeta {
 
 /// Names and roles of a program's inputs and outputs, in order.
 struct Meta {
+  std::string source;  ///< The file it was read from; empty if it was made up.
   std::vector<InputMeta> inputs;
   std::vector<OutputMeta> outputs;
 };

@@ -210,6 +210,16 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+namespace {
+
+// Which of two meshes' failures says more: one that knows of a plan with more memory, then the one that needs less.
+bool says_more(const InfeasibleError& one, const InfeasibleError& other) {
+  const int64_t least = one.least_memory_bytes();
+  return least >= 0 && (other.least_memory_bytes() < 0 || least < other.least_memory_bytes());
+}
+
+}  // namespace
+
 plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
@@ -222,21 +232,25 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
     meshes = mesh::factorizations(options.num_devices);
   }
   std::optional<plan::Plan> best;
+  double bound = std::numeric_limits<double>::infinity();  // no plan on any of the meshes costs less
   std::optional<InfeasibleError> infeasible;
   std::optional<InvalidArgumentError> misfit;  // a constraint that names an axis which this mesh lacks, for instance
   for (const mesh::LogicalMesh& mesh : meshes) {
     if (options.progress) options.progress("planning on mesh " + mesh.to_string(), elapsed());
     try {
       plan::Plan plan = plan_on_mesh(program, options, mesh);
+      bound = std::min(bound, plan.bound_seconds);
       if (!best || plan.objective_seconds < best->objective_seconds) best = std::move(plan);
     } catch (const InfeasibleError& error) {
-      if (!infeasible || error.least_memory_bytes() < infeasible->least_memory_bytes()) infeasible = error;
+      if (!infeasible || says_more(error, *infeasible)) infeasible = error;
+      if (!error.proved()) bound = 0;
     } catch (const InvalidArgumentError& error) {
       misfit = error;
     }
   }
   if (!best && infeasible) throw *infeasible;
   if (!best) throw *misfit;
+  best->bound_seconds = bound;
   best->program_hash = program.hash;
   best->cluster = options.cluster;
   best->method = name(options.method);

@@ -41,8 +41,9 @@ struct PlanOptions {
   std::function<void(const std::string& what, double seconds)> progress;
 };
 
-/// Chooses placements for a program. Errors: InfeasibleError (memory), InvalidArgumentError (constraints, batch that
-/// does not divide).
+/// Chooses placements for a program. The plan's bound holds for all meshes that are tried; it is 0 where nothing is
+/// proved: by methods that do not choose. Errors: InfeasibleError (memory), InvalidArgumentError (constraints, batch
+/// that does not divide).
 plan::Plan plan_program(const Program& program, const PlanOptions& options);
 
 /// True if `text` matches a glob pattern of "*" and plain characters.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "alpa/base/error.h"
+#include "alpa/base/name_source.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/inline_calls.h"
@@ -33,6 +34,12 @@ std::string unpacked_to_module(const std::string& bytes, std::string_view source
 
 tensor::Shape output_shape(const hlo::ValueGraph& graph, size_t index) {
   return graph.values[static_cast<size_t>(graph.outputs[index])].shape;
+}
+
+// What a step can report as its loss.
+bool is_loss(const tensor::Shape& shape) {
+  return shape.is_array() && shape.rank() == 0 && tensor::is_floating(shape.dtype) &&
+         tensor::bit_width(shape.dtype) >= 16;
 }
 
 Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
@@ -69,7 +76,7 @@ Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
   }
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
     const tensor::Shape shape = output_shape(graph, k);
-    if (meta.outputs[k].feeds_input || shape.rank() != 0 || !tensor::is_floating(shape.dtype)) continue;
+    if (meta.outputs[k].feeds_input || !is_loss(shape)) continue;
     meta.outputs[k].role = Role::kLoss;
     meta.outputs[k].name = "loss";
     break;
@@ -123,6 +130,22 @@ void keep_donations_of_fed_inputs(Program& program) {
   hlo::set_input_output_aliases(program.module, kept);
 }
 
+void check_losses(const Meta& meta, const hlo::ValueGraph& graph) {
+  const OutputMeta* first = nullptr;
+  for (size_t k = 0; k < meta.outputs.size(); ++k) {
+    const OutputMeta& output = meta.outputs[k];
+    if (output.role != Role::kLoss) continue;
+    const tensor::Shape shape = output_shape(graph, k);
+    require<InvalidArgumentError>(is_loss(shape), "meta",
+                                  "output {} has the role loss, but is {}: a loss is one real number (f16, bf16, f32, "
+                                  "f64); give it no role",
+                                  output.name, tensor::to_string(shape));
+    require<InvalidArgumentError>(first == nullptr, "meta", "outputs {} and {} both have the role loss: leave one",
+                                  first == nullptr ? "" : first->name, output.name);
+    first = &output;
+  }
+}
+
 void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGraph& graph) {
   const auto params = hlo::parameters(module.entry_computation());
   require<InvalidArgumentError>(meta.inputs.size() == params.size(), "meta",
@@ -138,6 +161,7 @@ void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGra
                                 "it has {} outputs, the program {}: is it of this "
                                 "program?",
                                 meta.outputs.size(), graph.outputs.size());
+  check_losses(meta, graph);
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
     if (!meta.outputs[k].feeds_input) continue;
     const InputMeta& input = meta.inputs[static_cast<size_t>(*meta.outputs[k].feeds_input)];
@@ -147,6 +171,14 @@ void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGra
   }
 }
 
+hlo::Module prepared(hlo::Module module, const passes::PassObserver& observer) {
+  const int64_t count = hlo::instruction_count(module);
+  if (observer) observer({"read", 0, count, count}, module);
+  module = passes::run_pass("drop_markers", module, passes::drop_markers, observer);
+  module = passes::run_pass("inline_calls", module, hlo::inline_calls, observer);
+  return passes::run_pass("tuple_branches", module, passes::tuple_branches, observer);
+}
+
 }  // namespace
 
 std::string module_bytes(std::string bytes, std::string_view source, const StableHloReader& stablehlo) {
@@ -154,15 +186,14 @@ std::string module_bytes(std::string bytes, std::string_view source, const Stabl
 }
 
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
-                     const StableHloReader& stablehlo) {
+                     const StableHloReader& stablehlo, const passes::PassObserver& observer) {
   Program program;
   bytes = hlo::unpack(std::move(bytes));
   program.hash = plan::program_hash(bytes);
-  program.module = passes::tuple_branches(
-      hlo::inline_calls(passes::drop_markers(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)))));
+  program.module = prepared(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)), observer);
   program.graph = hlo::build_value_graph(program.module);
   check_donations(program.module, program.graph);
-  if (meta) check_fits(*meta, program.module, program.graph);
+  if (meta) name_source(meta->source, [&] { check_fits(*meta, program.module, program.graph); });
   program.meta = meta ? *meta : guess_meta(program.module, program.graph);
   check_feeds(program.meta);
   keep_donations_of_fed_inputs(program);

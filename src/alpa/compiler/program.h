@@ -8,6 +8,7 @@
 
 #include "alpa/compiler/meta.h"
 #include "alpa/hlo/value_graph.h"
+#include "alpa/passes/run_pass.h"
 
 namespace alpa::compiler {
 
@@ -29,10 +30,10 @@ std::string module_bytes(std::string bytes, std::string_view source, const Stabl
 
 /// Reads a step from the bytes of its file (plain or xz; HloModuleProto, HloProto, StableHLO). Without `meta`, names
 /// come from each parameter's op_name, and state from the donation entries; what is not donated is the batch, unless
-/// nothing is: then it is not known. Errors: InvalidArgumentError that names
-/// `source` and what is wrong with it; UnsupportedError for XLA's HLO text.
+/// nothing is: then it is not known. `observer` sees each pass. Errors: InvalidArgumentError that names `source` and what
+/// is wrong with it; UnsupportedError for XLA's HLO text.
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
-                     const StableHloReader& stablehlo);
+                     const StableHloReader& stablehlo, const passes::PassObserver& observer = {});
 
 /// A step that a front end built, whose inputs and outputs `meta` describes. Donation follows it: each output that
 /// feeds a donated input takes its memory. Errors: as load_program.

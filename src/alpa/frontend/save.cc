@@ -2,6 +2,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
+#include "alpa/base/output_file.h"
 #include "alpa/frontend/evaluate.h"
 #include "alpa/tensor/safetensors.h"
 

@@ -1,6 +1,5 @@
 #include "alpa/hlo/module.h"
 
-#include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 
 namespace alpa::hlo {
@@ -14,17 +13,6 @@ std::vector<InstructionId> parameters(const Computation& computation) {
     ids[number] = id;
   }
   return ids;
-}
-
-std::vector<std::vector<InstructionId>> users(const Computation& computation) {
-  std::vector<std::vector<InstructionId>> result(computation.instructions.size());
-  for (InstructionId id = 0; id < computation.size(); ++id) {
-    for (const InstructionId operand : computation[id].operands) {
-      auto& list = result[static_cast<size_t>(operand)];
-      if (list.empty() || list.back() != id) list.push_back(id);
-    }
-  }
-  return result;
 }
 
 int64_t instruction_count(const Module& module) {

@@ -63,9 +63,6 @@ struct Module {
 /// The entry's parameters by number: instruction ids.
 std::vector<InstructionId> parameters(const Computation& computation);
 
-/// For each instruction, the instructions that use it, ascending, each once.
-std::vector<std::vector<InstructionId>> users(const Computation& computation);
-
 /// Instructions of all computations.
 int64_t instruction_count(const Module& module);
 

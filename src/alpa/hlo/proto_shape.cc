@@ -7,8 +7,10 @@ namespace {
 
 // Deeper nesting than this is no program of anyone's, and would exhaust the stack.
 constexpr int kMaxTupleDepth = 64;
-// 16 TB of f32. Sums of bytes over a program stay below 2^63.
+// 16 TB of f32.
 constexpr int64_t kMaxElements = int64_t{1} << 42;
+// Of a tuple's arrays together. With the limit of `verify` on a whole program, sums of bytes stay below 2^63.
+constexpr int64_t kMaxTupleBytes = int64_t{1} << 60;
 
 tensor::Shape convert(const pb::ShapeProto& proto, int depth) {
   require<InvalidArgumentError>(depth < kMaxTupleDepth, "hlo", "a tuple shape is nested deeper than {}",
@@ -18,7 +20,12 @@ tensor::Shape convert(const pb::ShapeProto& proto, int depth) {
   tensor::Shape shape;
   shape.dtype = static_cast<tensor::DType>(proto.element_type());
   if (shape.is_tuple()) {
-    for (const pb::ShapeProto& element : proto.tuple_shapes()) shape.elements.push_back(convert(element, depth + 1));
+    int64_t bytes = 0;
+    for (const pb::ShapeProto& element : proto.tuple_shapes()) {
+      shape.elements.push_back(convert(element, depth + 1));
+      bytes += tensor::byte_size(shape.elements.back());
+      require<InvalidArgumentError>(bytes <= kMaxTupleBytes, "hlo", "a tuple shape has more than 2^60 bytes");
+    }
     return shape;
   }
   int64_t count = 1;

@@ -5,7 +5,7 @@
 namespace alpa::hlo {
 namespace {
 
-// Looks through copies and conversions to what they were made of.
+// Looks through copies and bitcasts to what they were made of.
 InstructionId source(const Computation& computation, InstructionId id) {
   while (computation[id].opcode == Opcode::kCopy || computation[id].opcode == Opcode::kBitcast) {
     id = computation[id].operands.at(0);

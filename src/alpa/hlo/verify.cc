@@ -15,6 +15,8 @@ using verifying::Site;
 // Computations can call each other so that the program doubles at each level; no real one comes near this.
 constexpr int64_t kMaxExpanded = 5'000'000;
 constexpr int kMaxDepth = 256;
+// Of all results together: so no sum of bytes over a program overflows.
+constexpr int64_t kMaxBytes = int64_t{1} << 61;
 constexpr int kMaxRank = 64;
 
 void check_edges(const Module& module, ComputationId id) {
@@ -89,6 +91,17 @@ void check_size(const Module& module) {
   }
 }
 
+void check_bytes(const Module& module) {
+  int64_t bytes = 0;
+  for (const Computation& computation : module.computations) {
+    for (const Instruction& instruction : computation.instructions) {
+      bytes += tensor::byte_size(instruction.shape);
+      require<InvalidArgumentError>(bytes <= kMaxBytes, "hlo",
+                                    "the results of all instructions have more than 2^61 bytes together");
+    }
+  }
+}
+
 const tensor::Shape* element_of(const tensor::Shape& shape, const google::protobuf::RepeatedField<int64_t>& index) {
   const tensor::Shape* at = &shape;
   for (const int64_t k : index) {
@@ -158,6 +171,7 @@ void verify(const Module& module) {
     context.parameters.push_back(parameters(module.computations[id]));
   }
   check_size(module);
+  check_bytes(module);
   for (size_t id = 0; id < module.computations.size(); ++id) {
     const Computation& computation = module.computations[id];
     for (InstructionId at = 0; at < computation.size(); ++at)

@@ -55,10 +55,22 @@ const std::vector<ClusterSpec>& library() {
   return clusters;
 }
 
-double positive(const Json& object, const char* key, std::string_view source) {
-  require<InvalidArgumentError>(object.contains(key) && object[key].is_number() && object[key].get<double>() > 0,
-                                "cluster", "{}: \"{}\" must be a number above zero", source, key);
-  return object[key].get<double>();
+// Wider than anything that will be built, and narrow enough that seconds and bytes made from them can be counted.
+struct Range {
+  double lowest;
+  double highest;
+};
+constexpr Range kSeconds = {1e-12, 1e3};
+constexpr Range kBytes = {1, 0x1p60};
+constexpr Range kPerSecond = {1, 1e24};
+
+double number(const Json& object, const char* key, Range range, std::string_view source) {
+  const bool given = object.contains(key) && object[key].is_number();
+  const double value = given ? object[key].get<double>() : 0;
+  require<InvalidArgumentError>(given && value >= range.lowest && value <= range.highest, "cluster",
+                                "{}: \"{}\" must be a number from {:.4g} to {:.4g}{}", source, key, range.lowest,
+                                range.highest, given ? fmt::format(", it is {:.4g}", value) : "");
+  return value;
 }
 
 int64_t count(const Json& object, const char* key, std::string_view source) {
@@ -76,7 +88,7 @@ const Json& section(const Json& object, const char* key, std::string_view source
 
 LinkSpec read_link(const Json& object, const char* key, std::string_view source) {
   const Json& link = section(object, key, source);
-  return {positive(link, "latency_seconds", source), positive(link, "bytes_per_second", source)};
+  return {number(link, "latency_seconds", kSeconds, source), number(link, "bytes_per_second", kPerSecond, source)};
 }
 
 void reject_unknown_keys(const Json& object, const std::vector<std::string>& known, std::string_view source) {
@@ -162,12 +174,12 @@ ClusterSpec cluster_from_json(std::string_view text, std::string_view source) {
   const Json& device = section(json, "device", source);
   reject_unknown_keys(device, {"flops_per_second", "memory_bytes", "memory_bytes_per_second"}, source);
   const Json& flops = section(device, "flops_per_second", source);
-  positive(flops, "default", source);
+  number(flops, "default", kPerSecond, source);
   for (const auto& [dtype, value] : flops.items()) {
-    cluster.device.flops_per_second[dtype] = positive(flops, dtype.c_str(), source);
+    cluster.device.flops_per_second[dtype] = number(flops, dtype.c_str(), kPerSecond, source);
   }
-  cluster.device.memory_bytes = positive(device, "memory_bytes", source);
-  cluster.device.memory_bandwidth = positive(device, "memory_bytes_per_second", source);
+  cluster.device.memory_bytes = number(device, "memory_bytes", kBytes, source);
+  cluster.device.memory_bandwidth = number(device, "memory_bytes_per_second", kPerSecond, source);
   cluster.intra_host = read_link(json, "intra_host", source);
   cluster.inter_host = read_link(json, "inter_host", source);
   return cluster;

@@ -34,8 +34,6 @@ struct ClusterSpec {
   DeviceSpec device;
   LinkSpec intra_host;
   LinkSpec inter_host;  ///< Bandwidth a device: a host's network divided by its devices.
-
-  int64_t num_devices() const { return hosts * devices_per_host; }
 };
 
 /// Names of the ready descriptions: local-cpu, p3.16xlarge, a100-dgx, h100-dgx, tpu-v5e.

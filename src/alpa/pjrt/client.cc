@@ -123,13 +123,6 @@ std::span<const Device> Client::devices() const { return state_->devices; }
 const std::string& Client::platform_name() const { return state_->platform_name; }
 const std::string& Client::platform_version() const { return state_->platform_version; }
 
-int Client::process_index() const {
-  ALPA_PJRT_ARGS(PJRT_Client_ProcessIndex_Args, args);
-  args.client = state_->client;
-  ALPA_PJRT_CALL(state_->api, PJRT_Client_ProcessIndex, &args);
-  return args.process_index;
-}
-
 std::optional<DeviceMemoryStats> Device::memory_stats() const {
   const PJRT_Api* api = raw(api_);
   if (!ALPA_PJRT_HAS(api, PJRT_Device_MemoryStats)) return std::nullopt;

@@ -67,8 +67,6 @@ class Client {
   const std::string& platform_name() const;
   const std::string& platform_version() const;
   bool is_cpu() const { return platform_name() == "cpu"; }
-  /// The number of this process among those of a multi-process client.
-  int process_index() const;
 
   const std::shared_ptr<const ClientState>& state() const { return state_; }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
+#include "alpa/base/name_source.h"
 
 namespace alpa::plan {
 namespace {
@@ -135,12 +136,18 @@ class Reader {
   std::string_view source_;
 };
 
+// NumPy's name, or XLA's of what NumPy lacks; the reader takes both.
+std::string_view dtype_name(tensor::DType dtype) {
+  const std::string_view numpy = tensor::numpy_name(dtype);
+  return numpy.empty() ? tensor::name(dtype) : numpy;
+}
+
 Json tensors_to_json(const std::vector<TensorPlan>& tensors, const mesh::LogicalMesh& mesh) {
   Json result = Json::array();
   for (const TensorPlan& tensor : tensors) {
     result.push_back({{"name", tensor.name},
                       {"shape", tensor.shape.dims},
-                      {"dtype", std::string(tensor::numpy_name(tensor.shape.dtype))},
+                      {"dtype", std::string(dtype_name(tensor.shape.dtype))},
                       {"spec", spec_to_json(tensor.spec, mesh)}});
   }
   return result;
@@ -193,8 +200,9 @@ std::string to_json(const Plan& plan) {
   return json.dump() + "\n";
 }
 
-Plan plan_from_json(std::string_view text, std::string_view source) {
-  const Reader read(source);
+namespace {
+
+Plan read_plan(std::string_view text, const Reader& read) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   read.check(!json.is_discarded(), "not JSON, or cut short");
   const double version = read.number(json, "version");
@@ -207,7 +215,7 @@ Plan plan_from_json(std::string_view text, std::string_view source) {
   plan.micro_batches = read.whole(json, "micro_batches");
   plan.objective_seconds = read.number(json, "objective_seconds");
   plan.bound_seconds = read.number(json, "bound_seconds");
-  plan.communication_seconds = read.number(json, "communication_seconds");
+  if (json.contains("communication_seconds")) plan.communication_seconds = read.number(json, "communication_seconds");
   plan.planning_seconds = read.number(json, "planning_seconds");
   plan.predicted_memory_per_device_bytes = read.whole(json, "predicted_memory_per_device_bytes");
   read.check(read.field(json, "collectives").is_object(), "\"collectives\" must be an object");
@@ -217,8 +225,14 @@ Plan plan_from_json(std::string_view text, std::string_view source) {
   plan.inputs = read.tensors(json, "inputs", plan.mesh);
   plan.outputs = read.tensors(json, "outputs", plan.mesh);
   plan.ops = read.specs(json, "ops", plan.mesh, /*one_is_bare=*/true);
-  plan.operands = read.specs(json, "operands", plan.mesh, /*one_is_bare=*/false);
+  if (json.contains("operands")) plan.operands = read.specs(json, "operands", plan.mesh, /*one_is_bare=*/false);
   return plan;
+}
+
+}  // namespace
+
+Plan plan_from_json(std::string_view text, std::string_view source) {
+  return name_source(source, [&] { return read_plan(text, Reader(source)); });
 }
 
 std::string program_hash(std::string_view bytes) {

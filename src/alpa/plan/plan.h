@@ -37,7 +37,7 @@ struct Plan {
   std::string method;
   int64_t micro_batches = 1;
   double objective_seconds = 0;
-  double bound_seconds = 0;
+  double bound_seconds = 0;  ///< No plan on the meshes that were tried costs less; 0 if nothing was proved.
   double communication_seconds = 0;
   double planning_seconds = 0;
   int64_t predicted_memory_per_device_bytes = 0;
@@ -47,7 +47,7 @@ struct Plan {
   /// Placement of each array that an instruction makes, tuples flattened. Names are those of the program with calls
   /// inlined.
   std::map<std::string, std::vector<sharding::ShardingSpec>> ops;
-  /// Placement that an instruction wants of its operands, where one of them has another.
+  /// Placement that an instruction wants of its operands, where one of them has another. Empty: none wants another.
   std::map<std::string, std::vector<sharding::ShardingSpec>> operands;
 
   /// (objective - bound) / objective; 0 when both are 0.
@@ -57,8 +57,9 @@ struct Plan {
 /// Deterministic text: same plan, same bytes.
 std::string to_json(const Plan& plan);
 
-/// A plan without "cluster_description" is taken to be for the ready cluster that it names.
-/// Errors: InvalidArgumentError that names `source` and the field.
+/// A plan without "cluster_description" is taken to be for the ready cluster that it names. Other fields that a plan can
+/// do without ("communication_seconds", "operands", "gap") may be absent. Errors: InvalidArgumentError that names
+/// `source` and the field.
 Plan plan_from_json(std::string_view text, std::string_view source);
 
 /// Of a program's bytes: "fnv1a64:" and 16 hex digits.

@@ -38,6 +38,45 @@ TEST(Plan, SurvivesJson) {
   EXPECT_EQ(again.collectives, plan.collectives);
 }
 
+// What CONTRACTS lists is enough.
+TEST(Plan, FieldsThatItCanDoWithoutMayBeAbsent) {
+  Plan plan = example();
+  plan.operands.clear();
+  std::string text = to_json(plan);
+  for (const std::string field : {",\"operands\":{}", ",\"communication_seconds\":0.0", ",\"gap\":0.25"}) {
+    const size_t at = text.find(field);
+    ASSERT_NE(at, std::string::npos) << field;
+    text.erase(at, field.size());
+  }
+  EXPECT_EQ(to_json(plan_from_json(text, "plan.json")), to_json(plan));
+}
+
+TEST(Plan, EveryErrorNamesTheFile) {
+  const std::string good = to_json(example());
+  const auto expect_named = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    try {
+      plan_from_json(text, "stored.json");
+      ADD_FAILURE() << to;
+    } catch (const InvalidArgumentError& error) {
+      EXPECT_NE(std::string(error.what()).find("stored.json"), std::string::npos) << error.what();
+    }
+  };
+  expect_named("\"float32\"", "\"float99\"");
+  expect_named("\"2x4\"", "\"q\"");
+  expect_named("\"2x4\"", "\"2x2x2x2\"");
+  expect_named("[8,16]", "[8,-16]");
+  expect_named("\"shard\"", "7");
+}
+
+TEST(Plan, ElementTypesThatNumPyLacksSurvive) {
+  Plan plan = example();
+  plan.outputs.push_back({"done", tensor::Shape(tensor::DType::kToken, {}), {}});
+  plan.outputs.push_back({"bits", tensor::Shape(tensor::DType::kU1, {}), {}});
+  EXPECT_EQ(plan_from_json(to_json(plan), "plan.json").outputs, plan.outputs);
+}
+
 TEST(Plan, GapIsRelativeToTheObjective) {
   EXPECT_DOUBLE_EQ(example().gap(), 0.25);
   EXPECT_EQ(Plan().gap(), 0);

@@ -22,10 +22,6 @@ bool Tile::contains(int axis) const {
   return std::find(axes_.begin(), axes_.begin() + count_, axis) != axes_.begin() + count_;
 }
 
-bool ShardingSpec::is_replicated() const {
-  return std::all_of(dims.begin(), dims.end(), [](const Tile& tile) { return tile.empty(); });
-}
-
 std::optional<int> ShardingSpec::dim_of(int axis) const {
   for (int dim = 0; dim < rank(); ++dim) {
     if (dims[static_cast<size_t>(dim)].contains(axis)) return dim;

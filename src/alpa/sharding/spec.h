@@ -49,7 +49,6 @@ struct ShardingSpec {
   static ShardingSpec replicated(int rank) { return ShardingSpec(std::vector<Tile>(static_cast<size_t>(rank))); }
 
   int rank() const { return static_cast<int>(dims.size()); }
-  bool is_replicated() const;
   /// The dim that the axis divides, if any.
   std::optional<int> dim_of(int axis) const;
 

@@ -10,6 +10,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
+#include "alpa/base/output_file.h"
 #include "alpa/solver/gzip.h"
 
 namespace alpa::solver {

@@ -52,7 +52,7 @@ int bit_width(DType dtype);
 /// XLA's name: "f32", "pred", "bf16".
 std::string_view name(DType dtype);
 
-/// NumPy's name: "float32", "bool", "bfloat16". Errors: UnsupportedError if NumPy (with ml_dtypes) has none.
+/// NumPy's name: "float32", "bool", "bfloat16"; empty if NumPy (with ml_dtypes) has none.
 std::string_view numpy_name(DType dtype);
 
 /// From XLA's or NumPy's name. Errors: InvalidArgumentError that names `text`.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "alpa/base/error.h"
 
@@ -61,6 +62,16 @@ void store(std::byte* base, int64_t index, T value) {
   std::memcpy(base + index * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
+/// Halves to the even one, what is out of range to its end; 0 for NaN.
+template <typename T>
+T nearest(double value) {
+  if (std::isnan(value)) return 0;
+  const double rounded = std::nearbyint(value);
+  if (rounded <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  if (rounded >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  return static_cast<T>(rounded);
+}
+
 }  // namespace
 
 Literal::Literal(Shape shape) : shape_(std::move(shape)) {
@@ -115,14 +126,14 @@ void Literal::set(int64_t index, double value) {
   std::byte* base = data_.get();
   switch (shape_.dtype) {
     case DType::kPred: return store<uint8_t>(base, index, value != 0);
-    case DType::kU8: return store(base, index, static_cast<uint8_t>(value));
-    case DType::kS8: return store(base, index, static_cast<int8_t>(value));
-    case DType::kS16: return store(base, index, static_cast<int16_t>(value));
-    case DType::kU16: return store(base, index, static_cast<uint16_t>(value));
-    case DType::kS32: return store(base, index, static_cast<int32_t>(value));
-    case DType::kU32: return store(base, index, static_cast<uint32_t>(value));
-    case DType::kS64: return store(base, index, static_cast<int64_t>(value));
-    case DType::kU64: return store(base, index, static_cast<uint64_t>(value));
+    case DType::kU8: return store(base, index, nearest<uint8_t>(value));
+    case DType::kS8: return store(base, index, nearest<int8_t>(value));
+    case DType::kS16: return store(base, index, nearest<int16_t>(value));
+    case DType::kU16: return store(base, index, nearest<uint16_t>(value));
+    case DType::kS32: return store(base, index, nearest<int32_t>(value));
+    case DType::kU32: return store(base, index, nearest<uint32_t>(value));
+    case DType::kS64: return store(base, index, nearest<int64_t>(value));
+    case DType::kU64: return store(base, index, nearest<uint64_t>(value));
     case DType::kF16: return store(base, index, float_to_half(static_cast<float>(value)));
     case DType::kBF16: return store(base, index, float_to_bfloat(static_cast<float>(value)));
     case DType::kF32: return store(base, index, static_cast<float>(value));

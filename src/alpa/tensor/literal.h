@@ -30,7 +30,8 @@ class Literal {
   double at(int64_t index) const;
   /// The imaginary part of element `index`; 0 if the elements are not complex.
   double imaginary_at(int64_t index) const;
-  /// Stores `value` at `index`, rounded to the nearest of the element type.
+  /// Stores `value` at `index`, rounded to the nearest of the element type (integers: the nearest in range). pred: 1
+  /// unless it is 0. A complex number keeps its imaginary part.
   void set(int64_t index, double value);
   /// Stores the imaginary part of a complex element; others have none to store.
   void set_imaginary(int64_t index, double value);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
@@ -26,7 +29,14 @@ constexpr std::array kTypes = {
     Row{"F8_E4M3", DType::kF8E4M3FN},
 };
 
-Literal read_one(const std::string& name, const Json& entry, std::string_view data, std::string_view source) {
+// An array and where its bytes lie in the data.
+struct Entry {
+  Shape shape;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+Entry read_one(const std::string& name, const Json& entry, uint64_t data_size, std::string_view source) {
   const auto fail = [&](std::string_view reason) {
     raise<InvalidArgumentError>("safetensors", "{}: entry \"{}\" {}", source, name, reason);
   };
@@ -54,19 +64,16 @@ Literal read_one(const std::string& name, const Json& entry, std::string_view da
   }
   const auto begin = offsets[0].get<uint64_t>();
   const auto end = offsets[1].get<uint64_t>();
-  if (begin > end || end > data.size()) fail("reaches past the end of the file: is it cut short?");
+  if (begin > end || end > data_size) fail("reaches past the end of the file: is it cut short?");
   if (static_cast<int64_t>(end - begin) != byte_size(shape)) fail("has a shape that does not fit its bytes");
-  return Literal(shape, {reinterpret_cast<const std::byte*>(data.data()) + begin, end - begin});
+  return {std::move(shape), begin, end};
 }
 
 // Data of different entries must not share bytes.
-void check_overlaps(const Json& header, std::string_view source) {
+void check_overlaps(const std::map<std::string, Entry>& entries, std::string_view source) {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
-  for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") continue;
-    const auto begin = entry["data_offsets"][0].get<uint64_t>();
-    const auto end = entry["data_offsets"][1].get<uint64_t>();
-    if (begin < end) ranges.emplace_back(begin, end);
+  for (const auto& [name, entry] : entries) {
+    if (entry.begin < entry.end) ranges.emplace_back(entry.begin, entry.end);
   }
   std::sort(ranges.begin(), ranges.end());
   for (size_t k = 1; k < ranges.size(); ++k) {
@@ -75,25 +82,57 @@ void check_overlaps(const Json& header, std::string_view source) {
   }
 }
 
+// Length of the header, which the first 8 bytes of the file say.
+uint64_t header_size(std::string_view start, uint64_t file_size, std::string_view source) {
+  require<InvalidArgumentError>(start.size() >= 8, "safetensors", "{} has {} bytes: no safetensors file", source,
+                                file_size);
+  uint64_t size = 0;
+  std::memcpy(&size, start.data(), 8);
+  require<InvalidArgumentError>(size <= file_size - 8, "safetensors",
+                                "{}: its header is cut short, or it is no safetensors file", source);
+  return size;
+}
+
+std::map<std::string, Entry> read_entries(std::string_view header_text, uint64_t data_size, std::string_view source) {
+  const Json header = Json::parse(header_text, nullptr, /*allow_exceptions=*/false);
+  require<InvalidArgumentError>(header.is_object(), "safetensors", "{}: its header is no JSON object", source);
+  std::map<std::string, Entry> entries;
+  for (const auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") continue;
+    entries.emplace(name, read_one(name, entry, data_size, source));
+  }
+  check_overlaps(entries, source);
+  return entries;
+}
+
 }  // namespace
 
 std::map<std::string, Literal> read_safetensors(std::string_view bytes, std::string_view source) {
-  uint64_t header_size = 0;
-  require<InvalidArgumentError>(bytes.size() >= 8, "safetensors", "{} has {} bytes: no safetensors file", source,
-                                bytes.size());
-  std::memcpy(&header_size, bytes.data(), 8);
-  require<InvalidArgumentError>(header_size <= bytes.size() - 8, "safetensors",
-                                "{}: its header is cut short, or it is no "
-                                "safetensors file",
-                                source);
-  const Json header = Json::parse(bytes.substr(8, header_size), nullptr, /*allow_exceptions=*/false);
-  require<InvalidArgumentError>(header.is_object(), "safetensors", "{}: its header is no JSON object", source);
+  const uint64_t size = header_size(bytes, bytes.size(), source);
+  const std::string_view data = bytes.substr(8 + size);
   std::map<std::string, Literal> result;
-  for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") continue;
-    result.emplace(name, read_one(name, entry, bytes.substr(8 + header_size), source));
+  for (const auto& [name, entry] : read_entries(bytes.substr(8, size), data.size(), source)) {
+    const auto* begin = reinterpret_cast<const std::byte*>(data.data()) + entry.begin;
+    result.emplace(name, Literal(entry.shape, {begin, entry.end - entry.begin}));
   }
-  check_overlaps(header, source);
+  return result;
+}
+
+std::map<std::string, Shape> read_safetensors_shapes(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::error_code code;
+  const uint64_t file_size = std::filesystem::file_size(path, code);
+  require<InvalidArgumentError>(in && !code, "safetensors", "cannot read {}: {}", path,
+                                code ? code.message() : std::strerror(errno));
+  std::string start(static_cast<size_t>(std::min<uint64_t>(8, file_size)), '\0');
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  std::string header(header_size(start, file_size, path), '\0');
+  in.read(header.data(), static_cast<std::streamsize>(header.size()));
+  require<InvalidArgumentError>(static_cast<bool>(in), "safetensors", "cannot read {}: its header is cut short", path);
+  std::map<std::string, Shape> result;
+  for (auto& [name, entry] : read_entries(header, file_size - 8 - header.size(), path)) {
+    result.emplace(name, entry.shape);
+  }
   return result;
 }
 

@@ -14,6 +14,9 @@ namespace alpa::tensor {
 /// JSON header, data).
 std::map<std::string, Literal> read_safetensors(std::string_view bytes, std::string_view source);
 
+/// Shapes by name, from a file of which only the header is read. Errors: as read_safetensors, but for damaged data.
+std::map<std::string, Shape> read_safetensors_shapes(const std::string& path);
+
 /// Errors: UnsupportedError for element types that the format lacks.
 std::string write_safetensors(const std::map<std::string, Literal>& arrays);
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,20 +9,11 @@
 #include "alpa/base/file.h"
 #include "alpa/pjrt/client.h"
 #include "alpa/pjrt/executable.h"
+#include "alpa/pjrt/testing/plugin_path.h"
 
 // For the tests of this room: each runs on both plug-ins.
 
 namespace alpa::pjrt {
-
-inline std::string plugin_path(const std::string& wheel) {
-  const std::string file =
-      wheel == "lammps" ? "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so" : "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so";
-  for (const auto& python : std::filesystem::directory_iterator(std::string(ALPA_VENV) + "/lib")) {
-    const auto path = python.path() / "site-packages" / file;
-    if (std::filesystem::exists(path)) return path.string();
-  }
-  return file + " is not installed";
-}
 
 /// The parameter names the wheel.
 class OnPlugin : public testing::TestWithParam<std::string> {

@@ -25,7 +25,7 @@ std::string amount(int64_t bytes) {
       solution.proved_infeasible ? "fits" : "was found that fits", amount(request.memory_cap_bytes.value_or(0)),
       request.collectives.logical_mesh().to_string(), amount(solution.least_cap),
       solution.least_cap_bound < solution.least_cap ? "; none exists below " + amount(solution.least_cap_bound) : "");
-  throw InfeasibleError(text, solution.least_cap);
+  throw InfeasibleError(text, solution.least_cap, solution.proved_infeasible);
 }
 
 // What follows from the placements of the inputs is the whole answer.
@@ -36,7 +36,8 @@ solver::Solution follow_inputs(const IntraRequest& request, const IntraProblem& 
   ALPA_CHECK(!evaluation.forbidden);
   solution.feasible = evaluation.feasible();
   solution.proved_infeasible = !solution.feasible;
-  solution.objective = solution.bound = evaluation.objective;
+  solution.objective = evaluation.objective;
+  solution.bound = 0;  // nothing was searched, so nothing is proved
   solution.peak_usage = solution.least_cap = solution.least_cap_bound = static_cast<int64_t>(evaluation.peak_usage);
   return solution;
 }

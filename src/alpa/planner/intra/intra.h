@@ -45,7 +45,7 @@ struct Assignment {
   std::vector<std::shared_ptr<const StrategyTable>> tables;  ///< By node; null for generators.
   std::vector<int32_t> choice;                               ///< By node; -1 for generators.
   double objective_seconds = 0;
-  double bound_seconds = 0;
+  double bound_seconds = 0;  ///< No assignment costs less; 0 for Search::kPropagate, which proves nothing.
   int64_t memory_bytes = 0;  ///< Peak of the bytes alive on one device.
   solver::Statistics statistics;
 

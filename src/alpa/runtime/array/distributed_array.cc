@@ -33,8 +33,11 @@ void copy_tile(const tensor::Shape& shape, const Tile& tile, std::byte* whole, s
 }
 
 void require_whole_bytes(const tensor::Shape& shape) {
-  require<UnsupportedError>(tensor::bit_width(shape.dtype) % 8 == 0, "array",
-                            "elements of type {} are smaller than a byte", tensor::name(shape.dtype));
+  require<UnsupportedError>(
+      tensor::bit_width(shape.dtype) % 8 == 0, "array",
+      "elements of type {} are smaller than a byte and cannot be cut into parts: let the program take and give a "
+      "wider type and convert it",
+      tensor::name(shape.dtype));
 }
 
 }  // namespace
