@@ -8,6 +8,8 @@
 #include "alpa/hlo/flops.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/passes/annotate.h"
+#include "alpa/passes/explicit_bounds.h"
+#include "alpa/passes/ordered_reductions.h"
 #include "alpa/pjrt/read_back.h"
 
 namespace alpa::compiler {
@@ -68,7 +70,8 @@ void check_plan(const Program& program, const plan::Plan& plan, const pjrt::Clie
 hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster) {
   const cost::CollectiveModel collectives(cluster, plan.mesh);
   cost::ReshardModel reshard(collectives);
-  return passes::annotate(program.module, program.graph, plan, reshard);
+  const hlo::Module annotated = passes::annotate(program.module, program.graph, plan, reshard);
+  return passes::ordered_reductions(passes::explicit_bounds(annotated, plan.mesh.num_devices()));
 }
 
 Compiled compile(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster,
@@ -85,8 +88,8 @@ Compiled compile(const Program& program, const plan::Plan& plan, const mesh::Clu
   for (const OutputMeta& output : program.meta.outputs) feeds.push_back(output.feeds_input);
 
   if (devices == 1) {
-    pjrt::Executable executable =
-        pjrt::Executable::compile(client, hlo::write_module(program.module), pjrt::Format::kHlo, options);
+    pjrt::Executable executable = pjrt::Executable::compile(
+        client, hlo::write_module(passes::explicit_bounds(program.module, 1)), pjrt::Format::kHlo, options);
     const auto memory = executable.memory_stats();
     Compiled result{runtime::MeshExecutable(std::move(executable), plan, std::move(feeds)), {}, {}, {}, 0, 0, 0};
     result.contraction_flops = hlo::contraction_flops(program.module);
