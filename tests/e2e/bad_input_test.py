@@ -138,6 +138,18 @@ class BadPlans(CommandTest):
         refuse("params.fc1.kernel=(x,x)", "params.fc1.kernel", "x")
         self.refuse("plan", *step_of("mlp"), "--mesh", "3", "--constraint", "params.fc1.kernel=(x,None)",
                     says=["params.fc1.kernel", "f32[256,256]", "3"])
+        refuse("params.fc1.kernel=((y+x),None)", "--constraint", "params.fc1.kernel", "(x+y)")
+        self.refuse("plan", *step_of("mlp"), "--mesh", "1x8", "--constraint", "params.fc1.kernel=(x,None)",
+                    says=["--constraint", "params.fc1.kernel", "axis x has size 1"])
+        self.refuse("plan", *step_of("mlp"), "--method", "none", "--constraint", "params.fc1.kernel=(x,None)",
+                    says=["--constraint 'params.fc1.kernel=(x,None)'", "--method none"])
+
+    def test_constraints_that_contradict_each_other(self):
+        both = ["--constraint", "params.fc0.kernel=(x,None)", "--constraint", "params.*0.kernel=(None,x)"]
+        self.refuse("plan", *step_of("mlp"), "--mesh", "8", *both,
+                    says=["params.fc0.kernel=(x,None)", "params.*0.kernel=(None,x)", "contradict"])
+        both[3] = "params.*0.kernel=(x,None)"
+        self.succeed("plan", *step_of("mlp"), "--mesh", "8", *both)
 
     def test_data_needs_a_batch_that_divides(self):
         self.refuse("plan", *step_of("mlp"), "--method", "data", "--mesh", "3", says=["batch", "32", "3 devices"])

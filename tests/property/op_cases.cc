@@ -393,6 +393,7 @@ void add_indexing(Cases& cases) {
   dynamic_slice("layer", {8, 16, 24}, {1, 16, 24});
   dynamic_slice("column", {8, 16}, {8, 1});
   dynamic_slice("part", {16, 32}, {16, 8});
+  dynamic_slice("both", {16, 32}, {8, 16});
   const auto update = [&](const std::string& name, const std::vector<int64_t>& from, const std::vector<int64_t>& part) {
     cases.add(
         "dynamic_update_slice_" + name,
@@ -422,6 +423,9 @@ void add_indexing(Cases& cases) {
   gather("labels", f32({8, 16, 24}), s32({8, 16, 1, 1}), f32({8, 16, 1}), {{}, {2}, {2}, {0, 1}, {0, 1}, {1, 1, 1}, 3});
   gather("two_indices", f32({16, 8, 24}), s32({8, 2}), f32({8, 24}), {{1}, {0, 1}, {0, 1}, {}, {}, {1, 1, 24}, 1});
   gather("windows", f32({16, 24}), s32({8, 1}), f32({8, 4, 24}), {{1, 2}, {}, {0}, {}, {}, {4, 24}, 1});
+  gather("one_row", f32({16, 24}), s32({1, 1}), f32({1, 24}), {{1}, {0}, {0}, {}, {}, {1, 24}, 1});
+  gather("one_window", f32({16, 24}), s32({1}), f32({8, 24}), {{0, 1}, {}, {0}, {}, {}, {8, 24}, 0});
+  gather("few_labels", f32({8, 24}), s32({8, 1, 1}), f32({8, 1}), {{}, {1}, {1}, {0}, {0}, {1, 1}, 2});
   const auto scatter = [&](const std::string& name, Opcode combiner, const Shape& table, const Shape& indices,
                            const Shape& updates, const hlo::ScatterDims& dims) {
     cases.add(
@@ -456,6 +460,41 @@ void add_indexing(Cases& cases) {
   scatter("labels", Opcode::kAdd, f32({8, 16, 24}), s32({8, 16, 1, 1}), f32({8, 16, 1}),
           {{}, {2}, {2}, {0, 1}, {0, 1}, 3});
   scatter("two_indices", Opcode::kAdd, f32({16, 8, 24}), s32({8, 2}), f32({8, 24}), {{1}, {0, 1}, {0, 1}, {}, {}, 1});
+  scatter("one_row", Opcode::kAdd, f32({16, 24}), s32({1, 1}), f32({1, 24}), {{1}, {0}, {0}, {}, {}, 1});
+  scatter("one_column", Opcode::kMaximum, f32({24, 16}), s32({1}), f32({24}), {{0}, {1}, {1}, {}, {}, 0});
+  scatter("one_window", Opcode::kAdd, f32({16, 24}), s32({1}), f32({8, 24}), {{0, 1}, {}, {0}, {}, {}, 0});
+  scatter("one_each", Opcode::kAdd, f32({16, 24}), s32({8, 1}), f32({8, 24}), {{1}, {0}, {0}, {}, {}, 1});
+  scatter("few_labels", Opcode::kAdd, f32({8, 24}), s32({8, 1, 1}), f32({8, 1}), {{}, {1}, {1}, {0}, {0}, 2});
+}
+
+// One row written at an index that is known: first, last, and past either end.
+void add_known_indices(Cases& cases) {
+  for (const int64_t index : {0, 15, 16, -1}) {
+    const std::string at = index < 0 ? "before" : std::to_string(index);
+    const auto constant = [index](ComputationBuilder& b) {
+      tensor::Literal literal(s32({1}));
+      literal.set(0, static_cast<double>(index));
+      return b.constant(literal);
+    };
+    cases.add("scatter_known_" + at, [&](ModuleBuilder& module, ComputationBuilder& b) {
+      ComputationBuilder second("second");
+      second.parameter(f32({}));
+      const InstructionId root = second.parameter(f32({}));
+      const auto combine = module.add(std::move(second).build(root));
+      const InstructionId t = b.parameter(f32({16, 24}));
+      const InstructionId updates = b.parameter(f32({24}));
+      return b.scatter(t, constant(b), updates, {{0}, {0}, {0}, {}, {}, 0}, combine);
+    });
+    cases.add("gather_known_" + at, [&](ModuleBuilder&, ComputationBuilder& b) {
+      const InstructionId t = b.parameter(f32({16, 24}));
+      return b.gather(f32({24}), t, constant(b), {{0}, {0}, {0}, {}, {}, {1, 24}, 0});
+    });
+    cases.add("dynamic_slice_known_" + at, [&](ModuleBuilder&, ComputationBuilder& b) {
+      const InstructionId t = b.parameter(f32({16, 24}));
+      const InstructionId zero = b.scalar(DType::kS32, 0);
+      return b.dynamic_slice(f32({8, 24}), {t, b.scalar(DType::kS32, static_cast<double>(index)), zero});
+    });
+  }
 }
 
 }  // namespace
@@ -467,6 +506,7 @@ std::vector<OpCase> op_cases() {
   add_movement(cases);
   add_reductions(cases);
   add_indexing(cases);
+  add_known_indices(cases);
   return cases.take();
 }
 

@@ -16,6 +16,7 @@
 #include "alpa/hlo/proto_io.h"
 #include "op_cases.h"
 #include "op_harness.h"
+#include "random_programs.h"
 
 namespace alpa::property {
 namespace {
@@ -86,6 +87,28 @@ TEST_P(Operations, EveryStrategyIsRightAndMovesThePredictedBytes) {
     }
   }
   RecordProperty("strategies_tried", std::to_string(tried));
+}
+
+bool indexes(const OpCase& one) {
+  return one.name.starts_with("dynamic_") || one.name.starts_with("gather_") || one.name.starts_with("scatter_");
+}
+
+// A change of placement in front of what indexes, or after it, is a slice that the compiler may merge with it.
+TEST_P(Operations, IndexingIsRightWhateverIsDividedBeforeAndAfterIt) {
+  const auto& [plugin, mesh_text] = GetParam();
+  const mesh::LogicalMesh mesh = mesh::LogicalMesh::parse(mesh_text);
+  const uint32_t ways = full_matrix() ? 40 : 3;
+  for (const OpCase& one : op_cases()) {
+    if (!indexes(one)) continue;
+    const compiler::Program program = compiler::load_program(hlo::write_module(one.module), one.name, std::nullopt, {});
+    const auto inputs = random_inputs(program, one.integer_bound);
+    const Outcome single = run(program, random_plan(program, mesh::LogicalMesh({1}), 0), inputs, plugin);
+    for (uint32_t way = 0; way < ways; ++way) {
+      SCOPED_TRACE(one.name + ", way " + std::to_string(way));
+      const Outcome outcome = run(program, random_plan(program, mesh, way), inputs, plugin);
+      EXPECT_LE(difference(single.outputs[0], outcome.outputs[0]), tolerance(single.outputs[0].shape()));
+    }
+  }
 }
 
 class Resharding : public testing::TestWithParam<Parameter> {};

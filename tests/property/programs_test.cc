@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <random>
 
@@ -12,8 +13,8 @@
 #include "alpa/compiler/plan_program.h"
 #include "alpa/hlo/builder.h"
 #include "alpa/hlo/proto_io.h"
-#include "alpa/pjrt/client.h"
-#include "alpa/pjrt/testing/plugin_path.h"
+#include "op_harness.h"
+#include "random_programs.h"
 
 namespace alpa::property {
 namespace {
@@ -169,16 +170,9 @@ Module odd_shapes() {
   return std::move(module).build(std::move(main).build(main.tuple({h, matmul(main, empty, w)})));
 }
 
-const pjrt::Client& client() {
-  static const pjrt::Client one = [] {
-    return pjrt::Client::create(pjrt::Plugin::load(pjrt::plugin_path("lammps")), {.cpu_device_count = 8});
-  }();
-  return one;
-}
-
 std::vector<tensor::Literal> run(const compiler::Program& program, const plan::Plan& plan, int64_t n,
                                  double* byte_error) {
-  compiler::Compiled compiled = compiler::compile(program, plan, client());
+  compiler::Compiled compiled = compiler::compile(program, plan, client(0));
   std::mt19937 random(5);
   std::uniform_real_distribution<double> real(-1, 1);
   std::vector<tensor::Literal> inputs;
@@ -244,6 +238,45 @@ INSTANTIATE_TEST_SUITE_P(All, Programs,
                                          ProgramCase{"odd_outputs", odd_outputs},
                                          ProgramCase{"odd_shapes", odd_shapes}),
                          [](const auto& info) { return info.param.name; });
+
+int64_t number(const char* variable, int64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+// ALPA_RANDOM_PROGRAMS programs from seed ALPA_RANDOM_SEED on; each one on a mesh of its own.
+TEST(RandomPrograms, GiveTheValuesOfOneDeviceWhereNothingIsMerged) {
+  const int64_t first = number("ALPA_RANDOM_SEED", 0);
+  const int64_t count = number("ALPA_RANDOM_PROGRAMS", 30);
+  const mesh::LogicalMesh one({1});
+  const char* meshes[] = {"8", "2x4", "4x2", "2x2x2"};
+  for (int64_t k = first; k < first + count; ++k) {
+    const auto seed = static_cast<uint32_t>(k);
+    const int plugin = k % 5 == 4 ? 1 : 0;
+    const auto load = [&](bool held) {
+      return compiler::load_program(hlo::write_module(random_program(seed, held)), "random", std::nullopt, {});
+    };
+    const compiler::Program held = load(true);
+    const compiler::Program program = load(false);
+    const auto inputs = edge_inputs(program, seed);
+    const char* mesh = meshes[(k / 5) % 4];
+    SCOPED_TRACE("seed " + std::to_string(k) + ", plug-in " + std::to_string(plugin) + ", mesh " + mesh);
+    try {
+      const auto expected = property::run(held, random_plan(held, one, seed), inputs, plugin).outputs;
+      const auto single = property::run(program, random_plan(program, one, seed), inputs, plugin).outputs;
+      for (uint32_t way = 0; way < 3; ++way) {
+        const auto plan = random_plan(program, mesh::LogicalMesh::parse(mesh), 3 * seed + way);
+        const auto divided = property::run(program, plan, inputs, plugin).outputs;
+        for (size_t output = 0; output < expected.size(); ++output) {
+          EXPECT_LE(difference(expected[output], single[output]), 1e-4) << "output " << output << " on one device";
+          EXPECT_LE(difference(expected[output], divided[output]), 1e-4) << "output " << output << ", way " << way;
+        }
+      }
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
 
 }  // namespace
 }  // namespace alpa::property

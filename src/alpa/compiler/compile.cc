@@ -8,6 +8,8 @@
 #include "alpa/hlo/flops.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/passes/annotate.h"
+#include "alpa/passes/explicit_bounds.h"
+#include "alpa/passes/ordered_reductions.h"
 #include "alpa/pjrt/read_back.h"
 
 namespace alpa::compiler {
@@ -18,7 +20,12 @@ hlo::Module annotated_module(const Program& program, const plan::Plan& plan, con
   const auto annotate = [&](const hlo::Module& module) {
     return passes::annotate(module, program.graph, plan, reshard);
   };
-  return passes::run_pass("annotate", program.module, annotate, observer);
+  const auto bounds = [&](const hlo::Module& module) {
+    return passes::explicit_bounds(module, plan.mesh.num_devices());
+  };
+  const hlo::Module annotated = passes::run_pass("annotate", program.module, annotate, observer);
+  const hlo::Module bounded = passes::run_pass("explicit_bounds", annotated, bounds, observer);
+  return passes::run_pass("ordered_reductions", bounded, passes::ordered_reductions, observer);
 }
 
 Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
@@ -39,8 +46,10 @@ Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Cli
   for (const OutputMeta& output : program.meta.outputs) feeds.push_back(output.feeds_input);
 
   if (devices == 1) {
+    const auto bounds = [](const hlo::Module& module) { return passes::explicit_bounds(module, 1); };
+    const hlo::Module bounded = passes::run_pass("explicit_bounds", program.module, bounds, observer);
     pjrt::Executable executable =
-        pjrt::Executable::compile(client, hlo::write_module(program.module), pjrt::Format::kHlo, options);
+        pjrt::Executable::compile(client, hlo::write_module(bounded), pjrt::Format::kHlo, options);
     const auto memory = executable.memory_stats();
     Compiled result{runtime::MeshExecutable(std::move(executable), plan, std::move(feeds)), {}, {}, {}, 0, 0, 0};
     result.contraction_flops = hlo::contraction_flops(program.module);

@@ -58,6 +58,15 @@ ShardingSpec constrained_spec(const Constraint& constraint, const InputMeta& inp
     require<InvalidArgumentError>(sharding::divides(spec, input.shape, mesh), "sharding",
                                   "{} does not divide into {} parts evenly", tensor::to_string(input.shape),
                                   sharding::num_shards(spec, mesh));
+    for (const sharding::Tile& tile : spec.dims) {
+      const std::vector<int> axes = tile.axes();
+      require<InvalidArgumentError>(std::is_sorted(axes.begin(), axes.end()), "sharding",
+                                    "the axes of a dim come in the mesh's order: write (x+y), not (y+x)");
+      for (const int axis : axes) {
+        require<InvalidArgumentError>(mesh.size(axis) > 1, "sharding",
+                                      "axis {} has size 1 and divides nothing: write None", "xyz"[axis]);
+      }
+    }
     return spec;
   } catch (const InvalidArgumentError& error) {
     raise<InvalidArgumentError>("plan", "--constraint '{}={}' does not fit input {} on mesh {}: {}", constraint.pattern,
@@ -65,18 +74,35 @@ ShardingSpec constrained_spec(const Constraint& constraint, const InputMeta& inp
   }
 }
 
+std::string text_of(const Constraint& constraint) {
+  return "--constraint '" + constraint.pattern + "=" + constraint.spec + "'";
+}
+
+void check_constraints(const PlanOptions& options) {
+  for (const Constraint& constraint : options.constraints) {
+    require<InvalidArgumentError>(
+        options.method != Method::kNone || constraint.spec.find_first_of("xyz") == std::string::npos, "plan",
+        "{} divides inputs, --method none runs on one device: leave one of them away", text_of(constraint));
+  }
+}
+
 std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const PlanOptions& options,
                                                          const mesh::LogicalMesh& mesh) {
   std::vector<std::optional<ShardingSpec>> pins(meta.inputs.size());
+  std::vector<const Constraint*> pinned_by(meta.inputs.size());
   for (const Constraint& constraint : options.constraints) {
     bool matched = false;
     for (size_t k = 0; k < meta.inputs.size(); ++k) {
       if (!glob_match(constraint.pattern, meta.inputs[k].name)) continue;
       matched = true;
-      pins[k] = constrained_spec(constraint, meta.inputs[k], mesh);
+      ShardingSpec spec = constrained_spec(constraint, meta.inputs[k], mesh);
+      require<InvalidArgumentError>(
+          !pins[k] || *pins[k] == spec, "plan", "{} and {} contradict each other on input {}: give it one of them",
+          pinned_by[k] ? text_of(*pinned_by[k]) : "", text_of(constraint), meta.inputs[k].name);
+      pins[k] = std::move(spec);
+      pinned_by[k] = &constraint;
     }
-    require<InvalidArgumentError>(matched, "plan", "--constraint '{}={}' matches no input", constraint.pattern,
-                                  constraint.spec);
+    require<InvalidArgumentError>(matched, "plan", "{} matches no input", text_of(constraint));
   }
   return pins;
 }
@@ -221,6 +247,7 @@ bool says_more(const InfeasibleError& one, const InfeasibleError& other) {
 }  // namespace
 
 plan::Plan plan_program(const Program& program, const PlanOptions& options) {
+  check_constraints(options);
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   std::vector<mesh::LogicalMesh> meshes;

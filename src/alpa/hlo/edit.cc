@@ -1,6 +1,7 @@
 #include "alpa/hlo/edit.h"
 
 #include "alpa/hlo/proto/hlo.pb.h"
+#include "alpa/hlo/proto_literal.h"
 #include "alpa/hlo/proto_sharding.h"
 
 namespace alpa::hlo {
@@ -34,6 +35,29 @@ Instruction make_instruction(Opcode opcode, std::string name, tensor::Shape shap
   instruction.shape = std::move(shape);
   instruction.operands = std::move(operands);
   instruction.proto = std::make_shared<pb::HloInstructionProto>();
+  return instruction;
+}
+
+Instruction make_constant(std::string name, const tensor::Literal& value) {
+  Instruction instruction = make_instruction(Opcode::kConstant, std::move(name), value.shape(), {});
+  change_proto(instruction,
+               [&](pb::HloInstructionProto& proto) { *proto.mutable_literal() = literal_to_proto(value); });
+  return instruction;
+}
+
+Instruction make_broadcast(std::string name, tensor::Shape shape, InstructionId operand,
+                           const std::vector<int64_t>& dims) {
+  Instruction instruction = make_instruction(Opcode::kBroadcast, std::move(name), std::move(shape), {operand});
+  change_proto(instruction,
+               [&](pb::HloInstructionProto& proto) { proto.mutable_dimensions()->Assign(dims.begin(), dims.end()); });
+  return instruction;
+}
+
+Instruction make_compare(std::string name, const std::string& direction, const tensor::Shape& operands,
+                         InstructionId lhs, InstructionId rhs) {
+  Instruction instruction = make_instruction(Opcode::kCompare, std::move(name),
+                                             tensor::Shape(tensor::DType::kPred, operands.dims), {lhs, rhs});
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.set_comparison_direction(direction); });
   return instruction;
 }
 

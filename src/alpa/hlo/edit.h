@@ -17,6 +17,16 @@ void set_sharding(Instruction& instruction, const std::optional<sharding::OpShar
 /// A fresh instruction of `opcode` with no attributes.
 Instruction make_instruction(Opcode opcode, std::string name, tensor::Shape shape, std::vector<InstructionId> operands);
 
+Instruction make_constant(std::string name, const tensor::Literal& value);
+
+/// Dim k of the operand becomes dim `dims[k]` of `shape`.
+Instruction make_broadcast(std::string name, tensor::Shape shape, InstructionId operand,
+                           const std::vector<int64_t>& dims);
+
+/// `direction`: "EQ", "NE", "LT", ...
+Instruction make_compare(std::string name, const std::string& direction, const tensor::Shape& operands,
+                         InstructionId lhs, InstructionId rhs);
+
 /// A computation of the same name, id and attributes without instructions: the start of a rewrite.
 Computation without_instructions(const Computation& computation);
 

@@ -69,7 +69,10 @@ std::string encode_compile_options(const CompileOptions& options, const std::str
       "{} device ids for {} replicas of {} partitions: give one for each", options.device_ids.size(),
       options.num_replicas, options.num_partitions);
   std::map<std::string, OptionValue> overrides = options.overrides;
-  if (platform == "cpu") overrides.emplace("xla_cpu_use_xnnpack", false);
+  if (platform == "cpu") {
+    overrides.emplace("xla_cpu_use_xnnpack", false);
+    overrides.emplace("xla_cpu_enable_fast_min_max", false);  // true loses NaNs
+  }
   WireWriter encoded;
   encoded.bytes(3, encode_build_options(options));
   for (const auto& [name, value] : overrides) {

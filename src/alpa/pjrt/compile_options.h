@@ -28,8 +28,11 @@ struct CompileOptions {
   int num_devices() const { return num_replicas * num_partitions; }
 };
 
-/// A serialized xla.CompileOptionsProto. On platform "cpu", xla_cpu_use_xnnpack=false is added unless `overrides` sets
-/// it: with it, programs that update weights in place gave wrong numbers (PJRT API 0.81).
+/// A serialized xla.CompileOptionsProto. On platform "cpu", two options are false unless `overrides` sets them:
+/// xla_cpu_use_xnnpack, with which programs that update weights in place gave wrong numbers (PJRT API 0.81), and
+/// xla_cpu_enable_fast_min_max, with which maxima and minima lose NaNs. Of the others that give up IEEE's rules,
+/// xla_cpu_enable_fast_math is false by default and xla_allow_excess_precision (bf16 kept as f32 between operations)
+/// true, as JAX has them.
 /// Errors: InvalidArgumentError if a count is below 1 or `device_ids` has another length than replicas times
 /// partitions.
 std::string encode_compile_options(const CompileOptions& options, const std::string& platform);

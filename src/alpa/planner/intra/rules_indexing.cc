@@ -19,6 +19,14 @@ std::vector<int64_t> others(int64_t rank, const std::vector<int64_t>& a, const s
   return result;
 }
 
+// Stock XLA's all-reduce on the CPU loses NaNs in a maximum or minimum of floats.
+bool loses_nans(const RuleRequest& request, hlo::ComputationId combiner) {
+  const hlo::Computation& computation = request.module.computation(combiner);
+  const hlo::Opcode opcode = computation[computation.root].opcode;
+  return tensor::is_floating(request.results[0].dtype) &&
+         (opcode == hlo::Opcode::kMaximum || opcode == hlo::Opcode::kMinimum);
+}
+
 }  // namespace
 
 // A dim that is cut stays whole: stock XLA loses clamped starts there (case A02).
@@ -75,7 +83,8 @@ ShardingRule scatter_rule(const RuleRequest& request) {
   FactorList factors(request);
   const std::vector<int64_t> batch = others(updates.rank(), dims.update_window);
   const std::vector<int64_t> index_dims = others(indices.rank(), {dims.index_vector_dim});
-  const bool combines = is_combiner(request, request.instruction.called.at(0));
+  const hlo::ComputationId combiner = request.instruction.called.at(0);
+  const bool combines = is_combiner(request, combiner) && !loses_nans(request, combiner);
   for (size_t k = 0; k < index_dims.size(); ++k) {
     const auto batching = std::find(dims.indices_batching.begin(), dims.indices_batching.end(), index_dims[k]);
     if (batching != dims.indices_batching.end()) {
