@@ -33,7 +33,7 @@ int serve(const std::string& folder, const std::string& mesh, const std::string&
   write_file(plan_out, plan::to_json(plan));
   const pjrt::Plugin plugin = pjrt::Plugin::load(pjrt::find_plugin(std::nullopt, read_environment()));
   const pjrt::Client client = pjrt::Client::create(plugin, {.cpu_device_count = static_cast<int>(options.num_devices)});
-  compiler::Compiled compiled = compiler::compile(program, plan, options.cluster, client);
+  compiler::Compiled compiled = compiler::compile(program, plan, client);
   const auto given = tensor::read_safetensors(read_file(folder + "/inputs.safetensors"), "inputs");
   std::vector<tensor::Literal> inputs;
   for (const compiler::InputMeta& input : meta.inputs) {

@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-from command import MLP, CommandTest, read_safetensors, step_of, unpacked, write_safetensors
+from command import MLP, CommandTest, floats, read_safetensors, step_of, unpacked, write_safetensors
 
 
 class BadPrograms(CommandTest):
@@ -152,11 +152,46 @@ class BadPlans(CommandTest):
         refuse(lambda p: p["inputs"].pop(), "other inputs")
         refuse(lambda p: p.update(mesh="3x5"), "plan again")
         refuse(lambda p: p.update(version=99), "version 99")
-        refuse(lambda p: p.update(cluster="mine"), "mine", "--cluster")
+        refuse(lambda p: p.update(cluster="mine"), "mine", "local-cpu")
+        refuse(lambda p: (p.update(cluster="mine"), p.pop("cluster_description")), "mine", "plan again")
         refuse(lambda p: p["ops"].pop(name), name)
         refuse(lambda p: p["ops"].update({name: [None] * 9}), name)
+        refuse(lambda p: (p["ops"].update({name: [["x"], None]}), p["operands"].update({name: [[None, None]] * 2})),
+               name, "plan again")
         refuse(lambda p: p["inputs"][kernel].update(spec=spec), "params.fc1.kernel", "two ways")
         refuse(lambda p: p["outputs"][kernel].update(spec=spec), "params.fc1.kernel", "feeds")
+
+
+class BadMetas(CommandTest):
+    def mlp_meta(self, change):
+        meta = json.loads((MLP / "meta.json").read_text())
+        change(meta)
+        return MLP / "train_step.hlo.pb.xz", "--meta", self.write("changed.json", json.dumps(meta))
+
+    def test_state_that_nothing_feeds(self):
+        def feed_nothing(meta):
+            for output in meta["outputs"]:
+                output["feeds_input"] = None
+
+        step = self.mlp_meta(feed_nothing)
+        out = self.folder / "r.json"
+        for mesh in (["--mesh", "8"], ["--method", "none"]):
+            self.refuse("run", *step, *mesh, "--steps", "2", "--out", out, says=["params", "feeds_input", "1 step"])
+            self.succeed("run", *step, *mesh, "--inputs", MLP / "inputs.safetensors", "--out", out)
+            loss = json.loads(out.read_text())["losses"][0]
+            expected = floats(read_safetensors(MLP / "expected.safetensors")["loss"])[0]
+            self.assertAlmostEqual(loss, expected, places=4)
+            out.unlink()
+
+    def test_two_outputs_that_feed_one_input(self):
+        def feed_twice(meta):
+            first, *others = meta["outputs"]
+            shape_of = lambda output: meta["inputs"][output["feeds_input"]]["shape"]
+            same = next(one for one in others if one["feeds_input"] is not None and shape_of(one) == shape_of(first))
+            same["feeds_input"] = first["feeds_input"]
+
+        step = self.mlp_meta(feed_twice)
+        self.refuse("plan", *step, says=["both feed input"])
 
 
 class BadInputs(CommandTest):

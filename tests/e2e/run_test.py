@@ -110,6 +110,17 @@ class Runs(CommandTest):
         specs = {one["name"]: one["spec"] for one in result["plan"]["inputs"]}
         self.assertEqual(specs["params.fc1.kernel"], [None, ["y"]])
 
+    def test_stored_plan_of_a_cluster_that_keeps_its_name(self):
+        cluster = json.loads(self.succeed("devices", "--cluster", "h100-dgx").stdout)
+        cluster["intra_host"] = {"latency_seconds": 1e-9, "bytes_per_second": 1e9}
+        mine, plan = self.write("mine.json", json.dumps(cluster)), self.folder / "plan.json"
+        self.succeed("plan", *step_of("moe"), "--mesh", "2x2x2", "--cluster", mine, "--json", plan)
+        result, _, _ = self.run_model("moe", "--plan", plan, steps=1)
+        for kind, total in result["collectives"].items():
+            self.assertEqual(total["bytes"], total["predicted_bytes"], kind)
+        self.run_model("moe", "--plan", plan, "--cluster", mine, steps=1)
+        self.refuse("run", *step_of("moe"), "--plan", plan, "--cluster", "h100-dgx", says=["h100-dgx", "--cluster"])
+
     def test_made_up_inputs(self):
         out = self.folder / "result.json"
         losses = []

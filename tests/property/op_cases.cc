@@ -38,8 +38,8 @@ class Cases {
         [&](ModuleBuilder&, ComputationBuilder& b) { return b.op(opcode, result, {b.parameter(shape)}); });
   }
 
-  void binary(Opcode opcode, const Shape& shape) {
-    add(std::string(hlo::name(opcode)), [&](ModuleBuilder&, ComputationBuilder& b) {
+  void binary(Opcode opcode, const Shape& shape, const std::string& suffix = "") {
+    add(std::string(hlo::name(opcode)) + suffix, [&](ModuleBuilder&, ComputationBuilder& b) {
       const InstructionId lhs = b.parameter(shape);
       return b.op(opcode, shape, {lhs, b.parameter(shape)});
     });
@@ -101,6 +101,11 @@ void add_elementwise(Cases& cases) {
                               Opcode::kShiftRightArithmetic, Opcode::kShiftRightLogical}) {
     cases.binary(opcode, s32({8, 16}));
   }
+  for (const Opcode opcode : {Opcode::kAdd, Opcode::kMultiply, Opcode::kDivide}) {
+    cases.binary(opcode, Shape(DType::kC64, {8, 16}), "_complex");
+  }
+  cases.binary(Opcode::kAdd, f32({0, 16}), "_empty");
+  cases.binary(Opcode::kMultiply, f32({8, 0}), "_empty");
   cases.add("bitcast_convert_narrower", [](ModuleBuilder&, ComputationBuilder& b) {
     return b.op(Opcode::kBitcastConvert, Shape(DType::kU8, {8, 16, 4}), {b.parameter(f32({8, 16}))});
   });
@@ -132,6 +137,7 @@ void add_elementwise(Cases& cases) {
 }
 
 void add_contractions(Cases& cases) {
+  cases.dot("empty", f32({0, 8}), f32({8, 24}), f32({0, 24}), {{1}, {0}, {}, {}});
   cases.dot("matmul", f32({16, 8}), f32({8, 24}), f32({16, 24}), {{1}, {0}, {}, {}});
   cases.dot("transposed", f32({8, 16}), f32({24, 8}), f32({16, 24}), {{0}, {1}, {}, {}});
   cases.dot("batch", f32({8, 16, 8}), f32({8, 8, 16}), f32({8, 16, 16}), {{2}, {1}, {0}, {0}});
@@ -143,6 +149,11 @@ void add_contractions(Cases& cases) {
   cases.dot("outer", f32({16}), f32({8}), f32({16, 8}), {{}, {}, {}, {}});
   cases.dot("bf16", Shape(DType::kBF16, {16, 8}), Shape(DType::kBF16, {8, 24}), Shape(DType::kBF16, {16, 24}),
             {{1}, {0}, {}, {}});
+  cases.dot("complex", Shape(DType::kC64, {16, 8}), Shape(DType::kC64, {8, 24}), Shape(DType::kC64, {16, 24}),
+            {{1}, {0}, {}, {}});
+  cases.dot("bf16", Shape(DType::kBF16, {16, 8}), Shape(DType::kBF16, {8, 24}), Shape(DType::kBF16, {16, 24}),
+            {{1}, {0}, {}, {}});
+  cases.dot("integers", s32({16, 8}), s32({8, 24}), s32({16, 24}), {{1}, {0}, {}, {}});
   const auto convolution = [&](const std::string& name, const Shape& input, const Shape& kernel, const Shape& result,
                                const std::vector<hlo::WindowDim>& window, const hlo::ConvolutionDims& dims) {
     cases.add("convolution_" + name, [&](ModuleBuilder&, ComputationBuilder& b) {
@@ -244,7 +255,7 @@ void add_movement(Cases& cases) {
 
 void add_reductions(Cases& cases) {
   const auto reduce = [&](const std::string& name, Opcode opcode, DType dtype, double init,
-                          const std::vector<int64_t>& dims) {
+                          const std::vector<int64_t>& dims, double imaginary_init = 0) {
     std::vector<int64_t> to;
     const std::vector<int64_t> from{8, 16, 24};
     for (int64_t dim = 0; dim < 3; ++dim) {
@@ -253,7 +264,10 @@ void add_reductions(Cases& cases) {
     cases.add("reduce_" + name, [&](ModuleBuilder& module, ComputationBuilder& b) {
       const auto reducer = module.reducer(opcode, dtype);
       const InstructionId x = b.parameter(Shape(dtype, from));
-      return b.with_dimensions(Opcode::kReduce, Shape(dtype, to), {x, b.scalar(dtype, init)}, dims, {reducer});
+      tensor::Literal start(Shape(dtype, {}));
+      start.set(0, init);
+      start.set_imaginary(0, imaginary_init);
+      return b.with_dimensions(Opcode::kReduce, Shape(dtype, to), {x, b.constant(start)}, dims, {reducer});
     });
   };
   reduce("add", Opcode::kAdd, DType::kF32, 0, {0, 1});
@@ -267,6 +281,24 @@ void add_reductions(Cases& cases) {
   reduce("and", Opcode::kAnd, DType::kPred, 1, {0});
   reduce("or", Opcode::kOr, DType::kPred, 0, {0});
   reduce("add_integers", Opcode::kAdd, DType::kS32, 0, {0, 2});
+  reduce("add_predicates", Opcode::kAdd, DType::kPred, 0, {0});
+  reduce("max_predicates", Opcode::kMaximum, DType::kPred, 0, {0});
+  reduce("add_bytes", Opcode::kAdd, DType::kS8, 0, {0});
+  reduce("min_long", Opcode::kMinimum, DType::kS64, static_cast<double>(std::numeric_limits<int64_t>::max()), {0});
+  reduce("or_integers", Opcode::kOr, DType::kS32, 0, {0});
+  reduce("and_integers", Opcode::kAnd, DType::kS32, -1, {0});
+  reduce("and_unsigned", Opcode::kAnd, DType::kU32, 4294967295.0, {0});
+  reduce("add_bf16", Opcode::kAdd, DType::kBF16, 0, {0});
+  reduce("max_bf16", Opcode::kMaximum, DType::kBF16, -std::numeric_limits<double>::infinity(), {0});
+  reduce("add_complex", Opcode::kAdd, DType::kC64, 0, {0});
+  reduce("multiply_complex", Opcode::kMultiply, DType::kC64, 1, {0});
+  reduce("add_complex_from_imaginary", Opcode::kAdd, DType::kC64, 0, {0}, 3);
+  reduce("multiply_complex_from_imaginary", Opcode::kMultiply, DType::kC64, 1, {0}, 1);
+  cases.add("reduce_add_empty", [](ModuleBuilder& module, ComputationBuilder& b) {
+    const auto reducer = module.reducer(Opcode::kAdd, DType::kF32);
+    const InstructionId x = b.parameter(f32({0, 16}));
+    return b.with_dimensions(Opcode::kReduce, f32({16}), {x, b.scalar(DType::kF32, 0)}, {0}, {reducer});
+  });
   cases.add("reduce_argmax", [](ModuleBuilder& module, ComputationBuilder& b) {
     ComputationBuilder r("argmax");
     const Shape value = f32({});
@@ -395,7 +427,7 @@ void add_indexing(Cases& cases) {
     cases.add(
         "scatter_" + name,
         [&](ModuleBuilder& module, ComputationBuilder& b) {
-          const auto combine = module.reducer(combiner, DType::kF32);
+          const auto combine = module.reducer(combiner, table.dtype);
           const InstructionId t = b.parameter(table);
           const InstructionId at = b.parameter(indices);
           return b.scatter(t, at, b.parameter(updates), dims, combine);
@@ -407,6 +439,20 @@ void add_indexing(Cases& cases) {
   scatter("rows_max", Opcode::kMaximum, f32({16, 24}), s32({8, 16, 1}), f32({8, 16, 24}), rows);
   scatter("rows_min", Opcode::kMinimum, f32({16, 24}), s32({8, 16, 1}), f32({8, 16, 24}), rows);
   scatter("rows_multiply", Opcode::kMultiply, f32({16, 24}), s32({8, 16, 1}), f32({8, 16, 24}), rows);
+  const auto scatter_rows = [&](const std::string& name, Opcode combiner, DType dtype) {
+    scatter("rows_" + name, combiner, Shape(dtype, {16, 24}), s32({8, 16, 1}), Shape(dtype, {8, 16, 24}), rows);
+  };
+  scatter_rows("add_integers", Opcode::kAdd, DType::kS32);
+  scatter_rows("max_integers", Opcode::kMaximum, DType::kS32);
+  scatter_rows("min_bytes", Opcode::kMinimum, DType::kU8);
+  scatter_rows("or_integers", Opcode::kOr, DType::kS32);
+  scatter_rows("and_integers", Opcode::kAnd, DType::kS32);
+  scatter_rows("or", Opcode::kOr, DType::kPred);
+  scatter_rows("and", Opcode::kAnd, DType::kPred);
+  scatter_rows("add_predicates", Opcode::kAdd, DType::kPred);
+  scatter_rows("add_bf16", Opcode::kAdd, DType::kBF16);
+  scatter_rows("add_complex", Opcode::kAdd, DType::kC64);
+  scatter_rows("multiply_complex", Opcode::kMultiply, DType::kC64);
   scatter("labels", Opcode::kAdd, f32({8, 16, 24}), s32({8, 16, 1, 1}), f32({8, 16, 1}),
           {{}, {2}, {2}, {0, 1}, {0, 1}, 3});
   scatter("two_indices", Opcode::kAdd, f32({16, 8, 24}), s32({8, 2}), f32({8, 24}), {{1}, {0, 1}, {0, 1}, {}, {}, 1});

@@ -49,6 +49,7 @@ tensor::Literal random_literal(const tensor::Shape& shape, int64_t bound, std::m
           k, tensor::is_integral(shape.dtype)
                  ? static_cast<double>(std::max<int64_t>(integer(random), tensor::name(shape.dtype)[0] == 'u' ? 0 : -1))
                  : real(random));
+      if (tensor::is_complex(shape.dtype)) literal.set_imaginary(k, real(random));
     }
   }
   return literal;
@@ -58,22 +59,22 @@ tensor::Literal random_literal(const tensor::Shape& shape, int64_t bound, std::m
 double difference(const tensor::Literal& a, const tensor::Literal& b) {
   double largest = 1e-6;
   double worst = 0;
-  for (int64_t k = 0; k < tensor::num_elements(a.shape()); ++k) {
-    const double x = a.at(k);
-    const double y = b.at(k);
-    if (std::isnan(x) && std::isnan(y)) continue;
-    if (x == y) continue;
+  const auto compare = [&](double x, double y) {
+    if (x == y || (std::isnan(x) && std::isnan(y))) return;
     largest = std::max(largest, std::abs(x));
     const double delta = std::abs(x - y);
     worst = std::isnan(delta) ? std::numeric_limits<double>::infinity() : std::max(worst, delta);
+  };
+  for (int64_t k = 0; k < tensor::num_elements(a.shape()); ++k) {
+    compare(a.at(k), b.at(k));
+    compare(a.imaginary_at(k), b.imaginary_at(k));
   }
   return worst / largest;
 }
 
 Outcome run(const compiler::Program& program, const plan::Plan& plan, const std::vector<tensor::Literal>& inputs,
             int plugin) {
-  const mesh::ClusterSpec cluster = mesh::local_cpu(8);
-  compiler::Compiled compiled = compiler::compile(program, plan, cluster, client(plugin));
+  compiler::Compiled compiled = compiler::compile(program, plan, client(plugin), compiler::Strategies::kAny);
   compiled.executable.set_inputs(inputs);
   compiled.executable.step();
   compiled.executable.sync();
@@ -96,6 +97,7 @@ plan::Plan plan_of(const compiler::Program& program, hlo::NodeId node, const pla
     specs[static_cast<size_t>(operation.results[k])] = strategy.results[k];
   plan::Plan plan;
   plan.program_hash = program.hash;
+  plan.cluster = mesh::local_cpu(8);
   plan.mesh = mesh;
   for (const hlo::Node& one : graph.nodes) {
     auto& list = plan.ops[program.module.computation(one.computation)[one.instruction].name];
@@ -140,7 +142,7 @@ bool same_bytes(const std::map<std::string, hlo::CollectiveTotal>& a,
 
 double tolerance(const tensor::Shape& shape) {
   if (shape.dtype == tensor::DType::kBF16 || shape.dtype == tensor::DType::kF16) return 2e-2;
-  return tensor::is_floating(shape.dtype) ? 1e-5 : 0;
+  return tensor::is_floating(shape.dtype) || tensor::is_complex(shape.dtype) ? 1e-5 : 0;
 }
 
 planner::Strategy whole_strategy(const compiler::Program& program, hlo::NodeId node) {

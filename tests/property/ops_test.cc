@@ -49,8 +49,9 @@ TEST_P(Operations, EveryStrategyIsRightAndMovesThePredictedBytes) {
       ADD_FAILURE() << "on one device: " << error.what();
       continue;
     }
-    planner::StrategyMaker maker(program.module, program.graph, collectives);
-    const auto table = maker.table(program.graph.nodes[static_cast<size_t>(target)]);
+    const planner::RuleBook rules(program.module, program.graph);
+    planner::StrategyMaker maker(rules, program.graph, collectives);
+    const auto table = maker.table(target);
     const size_t stride = table->strategies.size() <= most ? 1 : (table->strategies.size() + most - 1) / most;
     for (size_t k = 0; k < table->strategies.size(); k += stride) {
       const planner::Strategy& strategy = table->strategies[k];
@@ -96,6 +97,7 @@ void check_chain(const tensor::Shape& shape, const ShardingSpec& from, const std
   hlo::InstructionId at = builder.parameter(shape);
   std::string text = to_string(from, mesh);
   plan::Plan plan;
+  plan.cluster = mesh::local_cpu(8);
   plan.mesh = mesh;
   std::map<std::string, hlo::CollectiveTotal> predicted;
   ShardingSpec before = from;

@@ -179,7 +179,7 @@ const pjrt::Client& client() {
 
 std::vector<tensor::Literal> run(const compiler::Program& program, const plan::Plan& plan, int64_t n,
                                  double* byte_error) {
-  compiler::Compiled compiled = compiler::compile(program, plan, mesh::local_cpu(8), client());
+  compiler::Compiled compiled = compiler::compile(program, plan, client());
   std::mt19937 random(5);
   std::uniform_real_distribution<double> real(-1, 1);
   std::vector<tensor::Literal> inputs;

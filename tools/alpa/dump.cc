@@ -17,11 +17,11 @@ Dump::Dump(std::string folder) : folder_(std::move(folder)) {
                                 code ? code.message() : "there is a file of that name");
 }
 
-void Dump::plan(const compiler::Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster) const {
+void Dump::plan(const compiler::Program& program, const plan::Plan& plan) const {
   if (folder_.empty()) return;
   write_file(folder_ + "/00_program.hlo.pb", hlo::write_module(program.module));
   write_file(folder_ + "/plan.json", plan::to_json(plan));
-  write_file(folder_ + "/01_annotated.hlo.pb", hlo::write_module(compiler::annotated_module(program, plan, cluster)));
+  write_file(folder_ + "/01_annotated.hlo.pb", hlo::write_module(compiler::annotated_module(program, plan)));
 }
 
 void Dump::partitioned(const compiler::Compiled& compiled) const {

@@ -13,7 +13,7 @@ class Dump {
   explicit Dump(std::string folder);
 
   /// 00_program.hlo.pb, 01_annotated.hlo.pb, plan.json.
-  void plan(const compiler::Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster) const;
+  void plan(const compiler::Program& program, const plan::Plan& plan) const;
   /// 02_partitioned.hlo.pb, if there is more than one device.
   void partitioned(const compiler::Compiled& compiled) const;
 

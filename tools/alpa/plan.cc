@@ -36,7 +36,7 @@ int run(StepOptions options, const std::string& json) {
   };
   const plan::Plan plan = compiler::plan_program(program, planner);
   progress.clear();
-  Dump(options.dump_dir).plan(program, plan, planner.cluster);
+  Dump(options.dump_dir).plan(program, plan);
   if (!json.empty()) write_all({{json, plan::to_json(plan)}});
   fmt::print("{}\n{}{}\n", plan_head(plan), placement_tables(plan, program.meta), communication_table(plan, nullptr));
   const double gib =

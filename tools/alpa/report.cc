@@ -106,7 +106,7 @@ std::string plan_head(const plan::Plan& plan) {
   for (const mesh::MeshAxis& axis : plan.mesh.axes())
     axes += fmt::format("{}{}={}", axes.empty() ? "" : ", ", axis.name, axis.size);
   std::string text = fmt::format("Plan: method {} on mesh {} ({}) of {}; planned in {}\n", plan.method,
-                                 plan.mesh.to_string(), axes, plan.cluster, format_seconds(plan.planning_seconds));
+                                 plan.mesh.to_string(), axes, plan.cluster.name, format_seconds(plan.planning_seconds));
   text += fmt::format("  cost of a step {} (of it communication {}), proved bound {}, gap {:.2f} %\n",
                       format_seconds(plan.objective_seconds), format_seconds(plan.communication_seconds),
                       format_seconds(plan.bound_seconds), 100 * plan.gap());

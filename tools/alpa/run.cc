@@ -49,6 +49,13 @@ constexpr const char* kExamples =
     "\n"
     "Without --inputs the first step gets made-up values. All steps get the same batch; the state feeds itself.";
 
+/// True if --cluster describes what the plan was made for, apart from the number of hosts.
+bool same_devices(const RunOptions& options, const plan::Plan& plan) {
+  mesh::ClusterSpec given = cluster_for(options.step.cluster, plan.mesh.num_devices());
+  given.hosts = plan.cluster.hosts;
+  return mesh::to_json(given) == mesh::to_json(plan.cluster);
+}
+
 /// What the user wants of the plan's mesh, method and devices must be what it has.
 void check_stored_plan(const RunOptions& options, const compiler::Program& program, const plan::Plan& plan) {
   require<InvalidArgumentError>(plan.program_hash == program.hash, "plan",
@@ -68,21 +75,13 @@ void check_stored_plan(const RunOptions& options, const compiler::Program& progr
                                 "{} was made by method {}, --method "
                                 "says {}: leave --method out or plan again",
                                 options.plan, plan.method, options.step.method);
+  require<InvalidArgumentError>(!options.cluster_given || same_devices(options, plan), "plan",
+                                "{} was made for a cluster {} that is not the one of --cluster {}: leave --cluster out "
+                                "or plan again",
+                                options.plan, plan.cluster.name, options.step.cluster);
   require<UnsupportedError>(plan.micro_batches == 1, "plan",
                             "{} runs a batch in {} parts, which is not in this version", options.plan,
                             plan.micro_batches);
-}
-
-/// The cluster that a stored plan was made for, as its changes of placement depend on it.
-mesh::ClusterSpec cluster_of_plan(const RunOptions& options, const plan::Plan& plan) {
-  const int64_t devices = plan.mesh.num_devices();
-  if (options.cluster_given) return cluster_for(options.step.cluster, devices);
-  for (const std::string& name : mesh::ready_clusters()) {
-    if (name == plan.cluster) return cluster_for(name, devices);
-  }
-  raise<InvalidArgumentError>("plan",
-                              "{} was made for cluster {}, no ready one: name its description by --cluster FILE",
-                              options.plan, plan.cluster);
 }
 
 /// Runs all steps and reads the loss after each.
@@ -215,6 +214,7 @@ int run(RunOptions options) {
   progress.show("reading " + options.step.step);
   ClientSource source(options.step.plugin_option(), planner.num_devices);
   const compiler::Program program = load_step(options.step, source);
+  compiler::check_steps(program, options.steps);
   note_unknown_loops(program, progress);
   if (!options.save.empty()) check_savable(program);
   std::vector<tensor::Literal> inputs;
@@ -230,11 +230,10 @@ int run(RunOptions options) {
                                 "{} devices are wanted, the plug-in {} has {}: use --devices {}", planner.num_devices,
                                 client.plugin().path(), available, available);
   const plan::Plan plan = make_plan(options, program, planner, progress);
-  const mesh::ClusterSpec cluster = options.plan.empty() ? planner.cluster : cluster_of_plan(options, plan);
   const Dump dump(options.step.dump_dir);
-  dump.plan(program, plan, cluster);
+  dump.plan(program, plan);
   progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
-  compiler::Compiled compiled = compiler::compile(program, plan, cluster, client);
+  compiler::Compiled compiled = compiler::compile(program, plan, client);
   dump.partitioned(compiled);
   progress.show("placing inputs");
   compiled.executable.set_inputs(inputs);

@@ -40,7 +40,7 @@ class CompiledStep : public Executable {
         donated_(step.donated),
         program_(std::move(program)),
         plan_(std::move(plan)),
-        compiled_(compiler::compile(program_, plan_, cluster_->spec, cluster_->client)) {
+        compiled_(compiler::compile(program_, plan_, cluster_->client)) {
     reused_.assign(donated_.size(), false);
     for (const compiler::OutputMeta& output : program_.meta.outputs) {
       if (output.feeds_input) reused_[static_cast<size_t>(*output.feeds_input)] = true;
@@ -99,7 +99,7 @@ class CompiledStep : public Executable {
                                   error.message());
     write_file(directory + "/program.hlo.txt", hlo::to_text(program_.module));
     write_file(directory + "/annotated.hlo.pb",
-               hlo::write_module(compiler::annotated_module(program_, plan_, cluster_->spec)));
+               hlo::write_module(compiler::annotated_module(program_, plan_)));
     write_file(directory + "/partitioned.hlo.txt", get_hlo_text());
     write_file(directory + "/plan.json", get_plan());
     write_file(directory + "/times.txt", fmt::format("planning_seconds {}\ncompile_seconds {}\n",

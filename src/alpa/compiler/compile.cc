@@ -1,9 +1,9 @@
 #include "alpa/compiler/compile.h"
 
 #include <chrono>
-#include <numeric>
 
 #include "alpa/base/error.h"
+#include "alpa/compiler/check_plan.h"
 #include "alpa/cost/reshard_model.h"
 #include "alpa/hlo/flops.h"
 #include "alpa/hlo/proto_io.h"
@@ -11,69 +11,19 @@
 #include "alpa/pjrt/read_back.h"
 
 namespace alpa::compiler {
-namespace {
 
-// A plan that was changed by hand may say one thing of an input and another of the instruction that reads it; what runs
-// would then be wrong without an error.
-void check_tensors(const Program& program, const plan::Plan& plan) {
-  const hlo::Computation& entry = program.module.entry_computation();
-  const auto parameters = hlo::parameters(entry);
-  for (size_t k = 0; k < plan.inputs.size(); ++k) {
-    const plan::TensorPlan& input = plan.inputs[k];
-    require<InvalidArgumentError>(input.shape == entry[parameters[k]].shape, "compile",
-                                  "input {} is {} in the plan, {} in the program: plan "
-                                  "again",
-                                  input.name, tensor::to_string(input.shape),
-                                  tensor::to_string(entry[parameters[k]].shape));
-    require<InvalidArgumentError>(sharding::divides(input.spec, input.shape, plan.mesh), "compile",
-                                  "the plan's placement {} of input {} "
-                                  "does not divide {} evenly: plan again",
-                                  sharding::to_string(input.spec, plan.mesh), input.name,
-                                  tensor::to_string(input.shape));
-    const auto op = plan.ops.find(entry[parameters[k]].name);
-    require<InvalidArgumentError>(
-        op == plan.ops.end() || (op->second.size() == 1 && op->second[0] == input.spec), "compile",
-        "the plan places input {} in two ways, in \"inputs\" and in \"ops\": plan again", input.name);
-  }
-  for (size_t k = 0; k < plan.outputs.size(); ++k) {
-    const plan::TensorPlan& output = plan.outputs[k];
-    const tensor::Shape& shape = program.graph.values[static_cast<size_t>(program.graph.outputs[k])].shape;
-    const auto feeds = program.meta.outputs[k].feeds_input;
-    require<InvalidArgumentError>(output.shape == shape && sharding::divides(output.spec, shape, plan.mesh), "compile",
-                                  "the plan's output {} "
-                                  "is not the program's, or its placement does not divide it: plan again",
-                                  output.name);
-    require<InvalidArgumentError>(!feeds || output.spec == plan.inputs[static_cast<size_t>(*feeds)].spec, "compile",
-                                  "the plan places output "
-                                  "{} otherwise than the input that it feeds: plan again",
-                                  output.name);
-  }
-}
-
-void check_plan(const Program& program, const plan::Plan& plan, const pjrt::Client& client) {
-  require<InvalidArgumentError>(plan.program_hash == program.hash, "compile",
-                                "the plan was made for program {}, this one is {}: plan again", plan.program_hash,
-                                program.hash);
-  require<InvalidArgumentError>(plan.mesh.num_devices() <= static_cast<int64_t>(client.devices().size()), "compile",
-                                "the plan's mesh {} needs {} devices, there are {}", plan.mesh.to_string(),
-                                plan.mesh.num_devices(), client.devices().size());
-  require<InvalidArgumentError>(
-      plan.inputs.size() == program.meta.inputs.size() && plan.outputs.size() == program.graph.outputs.size(),
-      "compile", "the plan has other inputs or outputs than the program: plan again");
-  check_tensors(program, plan);
-}
-
-}  // namespace
-
-hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster) {
-  const cost::CollectiveModel collectives(cluster, plan.mesh);
+hlo::Module annotated_module(const Program& program, const plan::Plan& plan) {
+  const cost::CollectiveModel collectives(plan.cluster, plan.mesh);
   cost::ReshardModel reshard(collectives);
   return passes::annotate(program.module, program.graph, plan, reshard);
 }
 
-Compiled compile(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster,
-                 const pjrt::Client& client) {
-  check_plan(program, plan, client);
+Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client, Strategies strategies) {
+  check_plan(program, plan);
+  require<InvalidArgumentError>(plan.mesh.num_devices() <= static_cast<int64_t>(client.devices().size()), "compile",
+                                "the plan's mesh {} needs {} devices, there are {}", plan.mesh.to_string(),
+                                plan.mesh.num_devices(), client.devices().size());
+  if (strategies == Strategies::kKnown && plan.mesh.num_devices() > 1) check_strategies(program, plan);
   const auto start = std::chrono::steady_clock::now();
   const int64_t devices = plan.mesh.num_devices();
   pjrt::CompileOptions options;
@@ -96,13 +46,13 @@ Compiled compile(const Program& program, const plan::Plan& plan, const mesh::Clu
     result.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   }
-  const std::string annotated = hlo::write_module(annotated_module(program, plan, cluster));
+  const std::string annotated = hlo::write_module(annotated_module(program, plan));
   pjrt::PartitionedCompile compiled = pjrt::compile_and_read_partitioned(client, annotated, options);
   const hlo::Module partitioned = hlo::read_module(compiled.partitioned_module);
   const auto memory = compiled.executable.memory_stats();
   Compiled result{runtime::MeshExecutable(std::move(compiled.executable), plan, std::move(feeds)), {}, {}, {}, 0, 0, 0};
   result.found = hlo::collectives(partitioned);
-  result.sites = communication_sites(partitioned, cost::CollectiveModel(cluster, plan.mesh));
+  result.sites = communication_sites(partitioned, cost::CollectiveModel(plan.cluster, plan.mesh));
   result.partitioned_module = std::move(compiled.partitioned_module);
   result.contraction_flops = hlo::contraction_flops(partitioned) * devices;
   if (memory)

@@ -7,7 +7,6 @@
 #include "alpa/compiler/communication.h"
 #include "alpa/compiler/program.h"
 #include "alpa/hlo/collectives.h"
-#include "alpa/mesh/cluster.h"
 #include "alpa/pjrt/executable.h"
 #include "alpa/plan/plan.h"
 #include "alpa/runtime/mesh_executable.h"
@@ -25,13 +24,19 @@ struct Compiled {
   double compile_seconds = 0;
 };
 
+/// Ways to divide an operation that a plan may hold.
+enum class Strategies {
+  kKnown,  ///< Those of the operation's rule.
+  kAny,    ///< All: for tests of what the partitioner does.
+};
+
 /// Annotates, partitions and compiles a program as its plan says, for the first devices of the client.
-/// Errors: InvalidArgumentError if the plan is of another program or the client has too few devices; those of the
-/// plug-in.
-Compiled compile(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster,
-                 const pjrt::Client& client);
+/// Errors: InvalidArgumentError if the plan is of another program, divides an operation otherwise than its rule does or
+/// needs more devices than the client has; those of the plug-in.
+Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
+                 Strategies strategies = Strategies::kKnown);
 
 /// The program with the plan's sharding on every instruction.
-hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const mesh::ClusterSpec& cluster);
+hlo::Module annotated_module(const Program& program, const plan::Plan& plan);
 
 }  // namespace alpa::compiler

@@ -1,6 +1,10 @@
 #include "alpa/compiler/plan_program.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "alpa/base/error.h"
 #include "alpa/planner/intra/intra.h"
@@ -36,12 +40,14 @@ std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(con
 
 [[noreturn]] void raise_batch_does_not_divide(const Meta& meta, const mesh::LogicalMesh& mesh) {
   for (const InputMeta& input : meta.inputs) {
-    if (!input.batch_dim || input.shape.dims[static_cast<size_t>(*input.batch_dim)] % mesh.num_devices() == 0) continue;
+    if (!input.batch_dim) continue;
+    const int64_t batch = input.shape.dims[static_cast<size_t>(*input.batch_dim)];
+    if (batch > 0 && batch % mesh.num_devices() == 0) continue;
     raise<InvalidArgumentError>(
         "plan",
         "--method data: the batch of input {} is {}, no multiple of {} devices; use --method shard or fewer "
         "devices",
-        input.name, input.shape.dims[static_cast<size_t>(*input.batch_dim)], mesh.num_devices());
+        input.name, batch, mesh.num_devices());
   }
   raise<InternalError>("plan", "the batch divides and does not divide");
 }
@@ -75,11 +81,45 @@ std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const
   return pins;
 }
 
+// What the copies of changes of placement occupy is known only when all is chosen: the next try leaves room for it.
+planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh::LogicalMesh& mesh, plan::Plan& plan) {
+  constexpr int kTries = 4;
+  const int64_t cap = request.memory_cap_bytes.value_or(std::numeric_limits<int64_t>::max());
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int tried = 0; tried < kTries; ++tried) {
+    try {
+      planner::Assignment assignment = planner::plan_intra(request);
+      plan = {};
+      plan.mesh = mesh;
+      planner::fill_plan(request, assignment, plan);
+      const int64_t excess = plan.predicted_memory_per_device_bytes - cap;
+      if (excess <= 0) return assignment;
+      least = std::min(least, plan.predicted_memory_per_device_bytes);
+      const int64_t room = std::min(assignment.memory_bytes, *request.memory_cap_bytes) - excess;
+      if (room <= 0 || request.search == planner::Search::kPropagate) break;
+      request.memory_cap_bytes = room;
+    } catch (const InfeasibleError&) {
+      if (tried == 0) throw;
+      break;
+    }
+  }
+  throw InfeasibleError(
+      fmt::format("[plan] no plan was found that fits into {} bytes a device on the mesh {}: the least memory of those "
+                  "tried is {} bytes; raise --memory-gb or use more devices",
+                  cap, mesh.to_string(), least),
+      least);
+}
+
 plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
   const cost::CollectiveModel collectives(options.cluster, mesh);
   auto pins = constraint_pins(program.meta, options, mesh);
   const auto data_parallel = data_parallel_inputs(program.meta, mesh);
   if (options.method == Method::kData) {
+    const bool known = std::any_of(program.meta.inputs.begin(), program.meta.inputs.end(),
+                                   [](const InputMeta& input) { return input.batch_dim.has_value(); });
+    require<InvalidArgumentError>(known, "plan",
+                                  "--method data divides the batch, and no input is known to be one: give --meta with "
+                                  "\"role\": \"batch\" and \"batch_dim\", or use --method shard");
     if (!data_parallel) raise_batch_does_not_divide(program.meta, mesh);
     for (size_t k = 0; k < pins.size(); ++k) {
       if (!pins[k]) pins[k] = (*data_parallel)[k];
@@ -101,10 +141,8 @@ plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, cons
       .start_inputs = {},
       .solver = solver};
   if (data_parallel && options.constraints.empty()) request.start_inputs = *data_parallel;
-  const planner::Assignment assignment = planner::plan_intra(request);
   plan::Plan plan;
-  plan.mesh = mesh;
-  planner::fill_plan(request, assignment, plan);
+  const planner::Assignment assignment = assign_within_cap(request, mesh, plan);
   for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
     plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape,
                            assignment.spec(program.graph, program.graph.inputs[k])});
@@ -200,7 +238,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   if (!best && infeasible) throw *infeasible;
   if (!best) throw *misfit;
   best->program_hash = program.hash;
-  best->cluster = options.cluster.name;
+  best->cluster = options.cluster;
   best->method = name(options.method);
   best->planning_seconds = elapsed();
   return *best;

@@ -1,5 +1,7 @@
 #include "alpa/compiler/program.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "alpa/base/error.h"
@@ -47,12 +49,8 @@ Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
   }
   for (size_t k = 0; k < graph.outputs.size(); ++k)
     meta.outputs.push_back({"output." + std::to_string(k), Role::kUnknown, std::nullopt});
+  for (const int64_t donor : hlo::buffer_donors(module)) meta.inputs[static_cast<size_t>(donor)].donated = true;
   for (const hlo::Alias& alias : hlo::input_output_aliases(module)) {
-    require<InvalidArgumentError>(alias.output >= 0 && static_cast<size_t>(alias.output) < meta.outputs.size() &&
-                                      alias.parameter >= 0 && static_cast<size_t>(alias.parameter) < meta.inputs.size(),
-                                  "program",
-                                  "a donation entry names output {} and parameter {}, which the program lacks",
-                                  alias.output, alias.parameter);
     meta.inputs[static_cast<size_t>(alias.parameter)].donated = true;
     // XLA lets memory of the same size be reused for another shape.
     if (output_shape(graph, static_cast<size_t>(alias.output)) !=
@@ -61,8 +59,11 @@ Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
     meta.outputs[static_cast<size_t>(alias.output)].feeds_input = static_cast<int>(alias.parameter);
     meta.outputs[static_cast<size_t>(alias.output)].name = meta.inputs[static_cast<size_t>(alias.parameter)].name;
   }
+  // State is what a step takes and gives back; without a sign of it, parameters look like a batch.
+  const bool has_state =
+      std::any_of(meta.inputs.begin(), meta.inputs.end(), [](const InputMeta& input) { return input.donated; });
   for (InputMeta& input : meta.inputs) {
-    if (input.donated || input.shape.rank() == 0) continue;
+    if (!has_state || input.donated || input.shape.rank() == 0) continue;
     input.role = Role::kBatch;
     input.batch_dim = 0;
   }
@@ -74,6 +75,52 @@ Meta guess_meta(const hlo::Module& module, const hlo::ValueGraph& graph) {
     break;
   }
   return meta;
+}
+
+void check_donations(const hlo::Module& module, const hlo::ValueGraph& graph) {
+  const auto inputs = static_cast<int64_t>(graph.inputs.size());
+  const auto outputs = static_cast<int64_t>(graph.outputs.size());
+  for (const hlo::Alias& alias : hlo::input_output_aliases(module)) {
+    require<InvalidArgumentError>(
+        alias.output >= 0 && alias.output < outputs && alias.parameter >= 0 && alias.parameter < inputs, "program",
+        "a donation entry names output {} and parameter {}, which the program lacks", alias.output, alias.parameter);
+  }
+  for (const int64_t donor : hlo::buffer_donors(module)) {
+    require<InvalidArgumentError>(donor >= 0 && donor < inputs, "program",
+                                  "a donation entry names parameter {}, which the program lacks", donor);
+  }
+}
+
+void check_feeds(const Meta& meta) {
+  std::map<int, std::string> fed;
+  for (const OutputMeta& output : meta.outputs) {
+    if (!output.feeds_input) continue;
+    const auto [first, added] = fed.try_emplace(*output.feeds_input, output.name);
+    require<InvalidArgumentError>(
+        added, "meta", "outputs {} and {} both feed input {}: \"feeds_input\" may name it once", first->second,
+        output.name, meta.inputs[static_cast<size_t>(*output.feeds_input)].name);
+  }
+}
+
+// What feeds no input is not donated: XLA refuses to share memory between arrays that lie differently, and the next
+// step wants the input again.
+void keep_donations_of_fed_inputs(Program& program) {
+  const std::vector<int64_t> donors = hlo::buffer_donors(program.module);
+  std::set<int64_t> donated(donors.begin(), donors.end());
+  bool all_feed = donors.empty();
+  for (const hlo::Alias& alias : hlo::input_output_aliases(program.module)) {
+    donated.insert(alias.parameter);
+    all_feed &= program.meta.outputs[static_cast<size_t>(alias.output)].feeds_input == alias.parameter;
+  }
+  if (all_feed) return;
+  std::vector<hlo::Alias> kept;
+  for (size_t k = 0; k < program.meta.outputs.size(); ++k) {
+    const auto feeds = program.meta.outputs[k].feeds_input;
+    if (!feeds || donated.erase(*feeds) == 0) continue;
+    kept.push_back({.output = static_cast<int64_t>(k), .parameter = *feeds});
+  }
+  for (const int64_t input : donated) program.unfed_donations.push_back(static_cast<int>(input));
+  hlo::set_input_output_aliases(program.module, kept);
 }
 
 void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGraph& graph) {
@@ -114,8 +161,11 @@ Program load_program(std::string bytes, std::string_view source, const std::opti
   program.module = passes::tuple_branches(
       hlo::inline_calls(passes::drop_markers(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)))));
   program.graph = hlo::build_value_graph(program.module);
+  check_donations(program.module, program.graph);
   if (meta) check_fits(*meta, program.module, program.graph);
   program.meta = meta ? *meta : guess_meta(program.module, program.graph);
+  check_feeds(program.meta);
+  keep_donations_of_fed_inputs(program);
   return program;
 }
 
@@ -128,6 +178,17 @@ Program program_from_module(hlo::Module module, Meta meta) {
   hlo::set_input_output_aliases(module, aliases);
   const std::string bytes = hlo::write_module(module);
   return load_program(bytes, module.name, meta, nullptr);
+}
+
+void check_steps(const Program& program, int64_t steps) {
+  if (steps <= 1) return;
+  for (const int input : program.unfed_donations) {
+    const InputMeta& meta = program.meta.inputs[static_cast<size_t>(input)];
+    require<InvalidArgumentError>(meta.role == Role::kBatch, "steps",
+                                  "{} steps: the program gives up its input {} (it is donated) and no output feeds it; "
+                                  "name that output by \"feeds_input\" in --meta, or run 1 step",
+                                  steps, meta.name);
+  }
 }
 
 }  // namespace alpa::compiler

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "alpa/compiler/meta.h"
 #include "alpa/hlo/value_graph.h"
@@ -13,9 +14,11 @@ namespace alpa::compiler {
 /// A training step for one device, ready to be planned.
 struct Program {
   std::string hash;    ///< Of the file's unpacked bytes.
-  hlo::Module module;  ///< Markers dropped, calls inlined.
+  hlo::Module module;  ///< Markers dropped, calls inlined; donates what outputs feed and nothing else.
   hlo::ValueGraph graph;
   Meta meta;  ///< As given, or made up from the module; fits it.
+  /// Inputs that the file's program gives up (donates) in a step though no output feeds them: the module keeps them.
+  std::vector<int> unfed_donations;
 };
 
 /// Turns StableHLO into a serialized HloModuleProto: what a plug-in does.
@@ -25,7 +28,8 @@ using StableHloReader = std::function<std::string(std::string_view)>;
 std::string module_bytes(std::string bytes, std::string_view source, const StableHloReader& stablehlo);
 
 /// Reads a step from the bytes of its file (plain or xz; HloModuleProto, HloProto, StableHLO). Without `meta`, names
-/// come from each parameter's op_name, and state from the donation entries. Errors: InvalidArgumentError that names
+/// come from each parameter's op_name, and state from the donation entries; what is not donated is the batch, unless
+/// nothing is: then it is not known. Errors: InvalidArgumentError that names
 /// `source` and what is wrong with it; UnsupportedError for XLA's HLO text.
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
                      const StableHloReader& stablehlo);
@@ -33,5 +37,9 @@ Program load_program(std::string bytes, std::string_view source, const std::opti
 /// A step that a front end built, whose inputs and outputs `meta` describes. Donation follows it: each output that
 /// feeds a donated input takes its memory. Errors: as load_program.
 Program program_from_module(hlo::Module module, Meta meta);
+
+/// Errors: InvalidArgumentError if the program cannot be run `steps` times in a row: an input of its state is given up
+/// in the first step and nothing feeds it. Batch inputs are the same in each step.
+void check_steps(const Program& program, int64_t steps);
 
 }  // namespace alpa::compiler

@@ -22,6 +22,7 @@ using tensor::Shape;
 namespace frontend {
 struct Node;
 }
+struct Index;
 
 /// Dims of an array: {2, 3}.
 using Dims = std::vector<int64_t>;
@@ -115,6 +116,15 @@ class Array {
   Array reshape(const Dims& dims, Where where = Where::current()) const;
   /// Dims reversed.
   Array transposed(Where where = Where::current()) const;
+
+  /// NumPy's subscripts: `x(all, range(1, 4), -1, newaxis, ellipsis)`; see Index. Of more than six: `subscript`.
+  Array operator()(const Index& a) const;
+  Array operator()(const Index& a, const Index& b) const;
+  Array operator()(const Index& a, const Index& b, const Index& c) const;
+  Array operator()(const Index& a, const Index& b, const Index& c, const Index& d) const;
+  Array operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e) const;
+  Array operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e,
+                   const Index& f) const;
 
   const std::shared_ptr<frontend::Node>& node() const { return node_; }
   int output() const { return output_; }

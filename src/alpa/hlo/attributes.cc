@@ -174,7 +174,10 @@ int64_t group_size(const Instruction& instruction, int64_t num_devices) {
   return size > 0 ? size : num_devices;
 }
 
-std::string signature(const Module& module, const Computation& computation, const Instruction& instruction) {
+namespace {
+
+// Opcode and attributes alone.
+std::string signature_alone(const Instruction& instruction) {
   pb::HloInstructionProto proto = proto_of(instruction);
   proto.clear_name();
   proto.clear_metadata();
@@ -188,14 +191,27 @@ std::string signature(const Module& module, const Computation& computation, cons
   proto.clear_original_value();
   proto.clear_frontend_attributes();
   proto.clear_statistics_viz();
-  std::string text(name(instruction.opcode));
-  text += ':' + proto.SerializeAsString();
-  if (instruction.opcode == Opcode::kWhile || instruction.opcode == Opcode::kConditional) return text;
-  for (const ComputationId callee : instruction.called) {
-    for (const Instruction& inner : module.computation(callee).instructions) {
-      text += '{' + signature(module, module.computation(callee), inner) + '}';
-    }
+  return std::string(name(instruction.opcode)) + ':' + proto.SerializeAsString();
+}
+
+// Of a reducer or comparator: what each instruction does, to which of the others, and which of them is the result.
+std::string signature_of(const Module& module, const Computation& computation) {
+  std::string text = "{";
+  for (const Instruction& instruction : computation.instructions) {
+    text += signature(module, computation, instruction) + '=' + tensor::to_string(instruction.shape) + '(';
+    if (instruction.opcode == Opcode::kParameter) text += '#' + std::to_string(parameter_number(instruction));
+    for (const InstructionId operand : instruction.operands) text += std::to_string(operand) + ',';
+    text += ')';
   }
+  return text + '>' + std::to_string(computation.root) + '}';
+}
+
+}  // namespace
+
+std::string signature(const Module& module, const Computation& computation, const Instruction& instruction) {
+  std::string text = signature_alone(instruction);
+  if (instruction.opcode == Opcode::kWhile || instruction.opcode == Opcode::kConditional) return text;
+  for (const ComputationId callee : instruction.called) text += signature_of(module, module.computation(callee));
   // Rules of reductions ask whether the initial value is the reducer's identity.
   if (instruction.opcode == Opcode::kReduce) {
     const Instruction& init = computation[instruction.operands.back()];
@@ -214,6 +230,14 @@ std::vector<Alias> input_output_aliases(const Module& module) {
     result.push_back({.output = entry.output_shape_index_size() == 1 ? entry.output_shape_index(0) : 0,
                       .parameter = entry.parameter_number()});
   }
+  return result;
+}
+
+std::vector<int64_t> buffer_donors(const Module& module) {
+  std::vector<int64_t> result;
+  if (module.proto == nullptr) return result;
+  for (const pb::BufferDonorEntryProto& entry : module.proto->buffer_donor().entries())
+    result.push_back(entry.parameter_number());
   return result;
 }
 

@@ -79,7 +79,7 @@ std::optional<sharding::OpSharding> sharding(const Instruction& instruction);
 int64_t group_size(const Instruction& instruction, int64_t num_devices);
 
 /// Text that is equal for instructions that do the same to arrays of the same shapes: opcode and attributes, without
-/// name, metadata, sharding and the result's shape; of reducers and comparators the same of their instructions.
+/// name, metadata, sharding and the result's shape; of reducers and comparators their instructions, wiring and root.
 std::string signature(const Module& module, const Computation& computation, const Instruction& instruction);
 
 struct Alias {
@@ -88,5 +88,7 @@ struct Alias {
 };
 /// Donated parameters that share memory with outputs. Errors: UnsupportedError for nested indices.
 std::vector<Alias> input_output_aliases(const Module& module);
+/// Parameters that are donated to whichever output may take their memory.
+std::vector<int64_t> buffer_donors(const Module& module);
 
 }  // namespace alpa::hlo

@@ -77,6 +77,31 @@ TEST(Attributes, SignaturesTellReducersAndInitialValuesApart) {
   EXPECT_NE(of(Opcode::kAdd, 0), of(Opcode::kMaximum, 0));
 }
 
+TEST(Attributes, SignaturesTellAReducersWiringAndRootApart) {
+  const Shape kScalar = f32({});
+  const auto of = [&](const std::function<InstructionId(ComputationBuilder&)>& build) {
+    const Module module = program([&](ModuleBuilder& m, ComputationBuilder& b) {
+      ComputationBuilder reducer("reducer");
+      const InstructionId result = build(reducer);
+      const ComputationId id = m.add(std::move(reducer).build(result));
+      const InstructionId x = b.parameter(f32({4, 8}));
+      return b.with_dimensions(Opcode::kReduce, f32({4}), {x, b.scalar(DType::kF32, 0)}, {1}, {id});
+    });
+    return signature(module, module.entry_computation(), root(module));
+  };
+  const auto wired = [&](int lhs, int rhs, int result) {
+    return of([&](ComputationBuilder& b) {
+      b.parameter(kScalar);
+      b.parameter(kScalar);
+      const InstructionId sum = b.op(Opcode::kAdd, kScalar, {lhs, rhs});
+      return result == 2 ? sum : result;
+    });
+  };
+  EXPECT_EQ(wired(0, 1, 2), wired(0, 1, 2));
+  EXPECT_NE(wired(0, 1, 2), wired(0, 1, 1));  // gives its second parameter
+  EXPECT_NE(wired(0, 1, 2), wired(0, 0, 2));  // twice the first
+}
+
 TEST(Builder, NumbersWhatItBuildsUniquely) {
   const Module module = program([](ModuleBuilder& m, ComputationBuilder& b) {
     const InstructionId x = b.parameter(f32({4, 8}));

@@ -203,6 +203,16 @@ InstructionId ComputationBuilder::windowed(Opcode opcode, const tensor::Shape& s
   return add(std::move(instruction));
 }
 
+InstructionId ComputationBuilder::stable_sort(const tensor::Shape& shape, std::vector<InstructionId> operands,
+                                              int64_t dim, ComputationId comparator) {
+  Instruction instruction = make(Opcode::kSort, shape, std::move(operands), [&](pb::HloInstructionProto& proto) {
+    proto.add_dimensions(dim);
+    proto.set_is_stable(true);
+  });
+  instruction.called = {comparator};
+  return add(std::move(instruction));
+}
+
 InstructionId ComputationBuilder::rng_bit_generator(const tensor::Shape& shape, InstructionId state) {
   return add(make(Opcode::kRngBitGenerator, shape, {state}, [](pb::HloInstructionProto&) {}));
 }

@@ -24,7 +24,7 @@ class ComputationBuilder {
   InstructionId compare(const std::string& direction, InstructionId lhs, InstructionId rhs);
   InstructionId get_tuple_element(InstructionId tuple, int64_t index);
   InstructionId tuple(std::vector<InstructionId> elements);
-  /// With `dimensions`: broadcast, transpose, concatenate, reverse, sort, ...; `called` for reduce and sort.
+  /// With `dimensions`: broadcast, transpose, concatenate, reverse, ...; `called` for reduce.
   InstructionId with_dimensions(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
                                 const std::vector<int64_t>& dimensions, std::vector<ComputationId> called = {});
   InstructionId dot(const tensor::Shape& shape, InstructionId lhs, InstructionId rhs, const DotDims& dims);
@@ -40,6 +40,9 @@ class ComputationBuilder {
   /// reduce-window (called: reducer) and select-and-scatter (called: select, scatter).
   InstructionId windowed(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
                          const std::vector<WindowDim>& window, std::vector<ComputationId> called);
+  /// The operands together by the comparator's order; equal elements keep theirs.
+  InstructionId stable_sort(const tensor::Shape& shape, std::vector<InstructionId> operands, int64_t dim,
+                            ComputationId comparator);
   InstructionId rng_bit_generator(const tensor::Shape& shape, InstructionId state);
   /// while (called: body, condition), conditional (called: branches), call, map.
   InstructionId calling(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,

@@ -91,6 +91,7 @@ void set_input_output_aliases(Module& module, const std::vector<Alias>& aliases)
   auto copy = module.proto == nullptr ? std::make_shared<pb::HloModuleProto>()
                                       : std::make_shared<pb::HloModuleProto>(*module.proto);
   copy->clear_input_output_alias();
+  copy->clear_buffer_donor();
   const bool tuple = module.entry_computation()[module.entry_computation().root].shape.is_tuple();
   for (const Alias& alias : aliases) {
     pb::AliasEntryProto* entry = copy->mutable_input_output_alias()->add_entries();

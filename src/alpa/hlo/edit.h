@@ -36,7 +36,7 @@ Instruction make_custom_call(const std::string& target, std::string name, tensor
 void set_tuple_index(Instruction& instruction, int64_t index);
 void set_op_name(Instruction& instruction, const std::string& op_name);
 
-/// Replaces the module's donation entries.
+/// Replaces the module's donation entries; it has no buffer donors then.
 void set_input_output_aliases(Module& module, const std::vector<Alias>& aliases);
 
 }  // namespace alpa::hlo

@@ -1,5 +1,7 @@
 #include "alpa/hlo/value_graph.h"
 
+#include <algorithm>
+
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/trip_count.h"
@@ -8,6 +10,8 @@ namespace alpa::hlo {
 namespace {
 
 using Leaves = std::vector<ValueId>;
+
+constexpr double kMostExecutions = 1e30;  // Of loops in loops: seconds and bytes of them stay finite.
 
 class Builder {
  public:
@@ -110,9 +114,16 @@ class Builder {
     }
   }
 
+  // Borders between the program of all devices and that of one (shard_map).
+  static bool enters_devices(const Instruction& instruction) {
+    if (instruction.opcode != Opcode::kCustomCall) return false;
+    const std::string target = custom_call_target(instruction);
+    return target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
+           target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape";
+  }
+
   static void reject_unsupported(const Instruction& instruction) {
-    const bool communicates = is_collective(instruction.opcode);
-    require<UnsupportedError>(!communicates, "hlo",
+    require<UnsupportedError>(!is_collective(instruction.opcode) && !enters_devices(instruction), "hlo",
                               "instruction {} ({}): the program is sharded already; give the one for a "
                               "single device",
                               instruction.name, name(instruction.opcode));
@@ -164,7 +175,7 @@ class Builder {
   Leaves loop(const Node& node, const Instruction& instruction) {
     const auto trips = trip_count(module_, module_.computation(node.computation), instruction);
     graph_.unknown_trip_counts += !trips.has_value();
-    const double executions = node.executions * static_cast<double>(trips.value_or(1));
+    const double executions = std::min(node.executions * static_cast<double>(trips.value_or(1)), kMostExecutions);
     const Leaves carry = fresh(node, Node::Kind::kCarry, instruction.shape);
     tie(operand_leaves(node.computation, instruction), carry, node.executions, node.computation);
     visit(instruction.called.at(1), {carry}, executions);

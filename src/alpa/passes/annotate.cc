@@ -3,11 +3,11 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
+#include "alpa/passes/placements.h"
 
 namespace alpa::passes {
 namespace {
@@ -22,75 +22,6 @@ using sharding::OpSharding;
 using sharding::ShardingSpec;
 
 using Specs = std::vector<ShardingSpec>;
-
-// Where each value of the program lies, read out of the plan.
-class Placements {
- public:
-  Placements(const hlo::Module& module, const hlo::ValueGraph& graph, const plan::Plan& plan)
-      : module_(module), graph_(graph), plan_(plan), specs_(graph.values.size()) {
-    for (hlo::NodeId id = 0; id < static_cast<hlo::NodeId>(graph.nodes.size()); ++id) {
-      if (hlo::is_generator(module, graph, id)) continue;
-      const hlo::Node& node = graph.nodes[static_cast<size_t>(id)];
-      for (size_t k = 0; k < node.results.size(); ++k) {
-        const auto value = static_cast<size_t>(node.results[k]);
-        specs_[value] = planned(key_of(node), static_cast<size_t>(node.leaf) + k, graph.values[value].shape);
-      }
-    }
-  }
-
-  bool is_generator(ValueId value) const { return !specs_[static_cast<size_t>(value)].has_value(); }
-  const ShardingSpec& spec(ValueId value) const { return *specs_[static_cast<size_t>(value)]; }
-
-  /// What an operation wants of its operands; `operands` are its arrays.
-  Specs operands(const Instruction& instruction, const std::vector<ValueId>& operands,
-                 const ShardingSpec& result) const {
-    const auto found = plan_.operands.find(instruction.name);
-    Specs specs;
-    for (size_t k = 0; k < operands.size(); ++k) {
-      const tensor::Shape& shape = graph_.values[static_cast<size_t>(operands[k])].shape;
-      if (found != plan_.operands.end()) {
-        specs.push_back(checked(found->second, k, shape, instruction.name));
-      } else if (!is_generator(operands[k])) {
-        specs.push_back(spec(operands[k]));
-      } else {
-        specs.push_back(shape.rank() == result.rank() ? result : ShardingSpec::replicated(shape.rank()));
-      }
-    }
-    return specs;
-  }
-
- private:
-  const std::string& key_of(const hlo::Node& node) const {
-    const Instruction& instruction = module_.computation(node.computation)[node.instruction];
-    if (node.kind != hlo::Node::Kind::kBranch) return instruction.name;
-    const Computation& branch = module_.computation(instruction.called.at(static_cast<size_t>(node.branch)));
-    return branch[hlo::parameters(branch).at(0)].name;
-  }
-
-  ShardingSpec planned(const std::string& name, size_t leaf, const tensor::Shape& shape) const {
-    const auto found = plan_.ops.find(name);
-    require<InvalidArgumentError>(found != plan_.ops.end(), "annotate",
-                                  "the plan says nothing of instruction {}: it is of another "
-                                  "program",
-                                  name);
-    return checked(found->second, leaf, shape, name);
-  }
-
-  const ShardingSpec& checked(const Specs& specs, size_t index, const tensor::Shape& shape,
-                              const std::string& name) const {
-    require<InvalidArgumentError>(index < specs.size() && specs[index].rank() == shape.rank() &&
-                                      sharding::divides(specs[index], shape, plan_.mesh),
-                                  "annotate",
-                                  "the plan's placement of instruction {} does not fit {}: it is of another program",
-                                  name, tensor::to_string(shape));
-    return specs[index];
-  }
-
-  const hlo::Module& module_;
-  const hlo::ValueGraph& graph_;
-  const plan::Plan& plan_;
-  std::vector<std::optional<ShardingSpec>> specs_;
-};
 
 struct Context {
   const hlo::Module& module;

@@ -1,6 +1,8 @@
 #include "alpa/passes/drop_markers.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
@@ -14,10 +16,15 @@ using hlo::Instruction;
 using hlo::InstructionId;
 using hlo::Opcode;
 
+// What with_sharding_constraint and the like leave: the planner's choice takes their place.
+constexpr std::array<std::string_view, 3> kShardingHints = {"Sharding", "xla.sdy.FuncResultSharding",
+                                                            "xla.sdy.PropagationBarrier"};
+
 bool is_marker(const Instruction& instruction) {
   if (instruction.opcode != Opcode::kCustomCall) return false;
   const std::string target = hlo::custom_call_target(instruction);
-  return target == kGradientMarker || target == kPipelineMarker;
+  return target == kGradientMarker || target == kPipelineMarker ||
+         std::find(kShardingHints.begin(), kShardingHints.end(), target) != kShardingHints.end();
 }
 
 // A marker is an identity: anything else would change the program when it goes.

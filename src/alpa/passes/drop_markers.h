@@ -8,7 +8,8 @@ namespace alpa::passes {
 inline constexpr const char* kGradientMarker = "alpa.gradient_marker";
 inline constexpr const char* kPipelineMarker = "alpa.pipeline_marker";
 
-/// The program without gradient and pipeline markers: uses of a marker's results become uses of its operands.
+/// The program without gradient and pipeline markers and without sharding hints of its own (custom calls that are
+/// identities): uses of a marker's results become uses of its operands.
 hlo::Module drop_markers(const hlo::Module& module);
 
 }  // namespace alpa::passes

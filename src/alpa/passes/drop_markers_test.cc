@@ -48,5 +48,16 @@ TEST(DropMarkers, RejectsAMarkerThatIsNoIdentity) {
   EXPECT_THROW(drop_markers(marked(kScalar, 0)), InvalidArgumentError);
 }
 
+TEST(DropMarkers, ShardingHintsVanishAndOtherCallsStay) {
+  for (const auto& [target, size] : {std::pair("Sharding", 1), std::pair("xla.sdy.FuncResultSharding", 1),
+                                     std::pair("SPMDFullToShardShape", 2), std::pair("Eigh", 2)}) {
+    hlo::ModuleBuilder module("hinted");
+    ComputationBuilder b("main");
+    const InstructionId root = b.custom_call(kVector, {b.parameter(kVector)}, target);
+    const Module dropped = drop_markers(std::move(module).build(std::move(b).build(root)));
+    EXPECT_EQ(dropped.entry_computation().size(), size) << target;
+  }
+}
+
 }  // namespace
 }  // namespace alpa::passes

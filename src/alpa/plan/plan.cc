@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
@@ -55,6 +56,20 @@ class Reader {
     const double value = number(object, key);
     check(value >= 0 && value <= 1e18, "\"{}\" is {}: it must be from 0 to 10^18", key, value);
     return static_cast<int64_t>(value);
+  }
+
+  mesh::ClusterSpec cluster(const Json& object, const mesh::LogicalMesh& mesh) const {
+    const std::string name = text(object, "cluster");
+    if (object.contains("cluster_description")) {
+      mesh::ClusterSpec described = mesh::cluster_from_json(object["cluster_description"].dump(), source_);
+      check(described.name == name, "it is for cluster {} and describes {}", name, described.name);
+      return described;
+    }
+    if (name == "local-cpu") return mesh::local_cpu(mesh.num_devices());
+    const std::vector<std::string> ready = mesh::ready_clusters();
+    check(std::find(ready.begin(), ready.end(), name) != ready.end(),
+          "field \"cluster_description\" is missing, and {} is no ready cluster: plan again", name);
+    return mesh::load_cluster(name);
   }
 
   ShardingSpec spec(const Json& json, const mesh::LogicalMesh& mesh, std::string_view where) const {
@@ -143,7 +158,8 @@ std::string to_json(const Plan& plan) {
   Json json;
   json["version"] = Plan::kVersion;
   json["program_hash"] = plan.program_hash;
-  json["cluster"] = plan.cluster;
+  json["cluster"] = plan.cluster.name;
+  json["cluster_description"] = Json::parse(mesh::to_json(plan.cluster));
   json["mesh"] = plan.mesh.to_string();
   json["method"] = plan.method;
   json["micro_batches"] = plan.micro_batches;
@@ -185,8 +201,8 @@ Plan plan_from_json(std::string_view text, std::string_view source) {
   read.check(version == Plan::kVersion, "plan version {}: this program reads version {}", version, Plan::kVersion);
   Plan plan;
   plan.program_hash = read.text(json, "program_hash");
-  plan.cluster = read.text(json, "cluster");
   plan.mesh = mesh::LogicalMesh::parse(read.text(json, "mesh"));
+  plan.cluster = read.cluster(json, plan.mesh);
   plan.method = read.text(json, "method");
   plan.micro_batches = read.whole(json, "micro_batches");
   plan.objective_seconds = read.number(json, "objective_seconds");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "alpa/mesh/cluster.h"
 #include "alpa/mesh/logical_mesh.h"
 #include "alpa/sharding/spec.h"
 #include "alpa/tensor/shape.h"
@@ -31,7 +32,7 @@ struct Plan {
   static constexpr int kVersion = 1;
 
   std::string program_hash;
-  std::string cluster;
+  mesh::ClusterSpec cluster;  ///< Planned for; the steps of a change of placement depend on it.
   mesh::LogicalMesh mesh{{1}};
   std::string method;
   int64_t micro_batches = 1;
@@ -56,6 +57,7 @@ struct Plan {
 /// Deterministic text: same plan, same bytes.
 std::string to_json(const Plan& plan);
 
+/// A plan without "cluster_description" is taken to be for the ready cluster that it names.
 /// Errors: InvalidArgumentError that names `source` and the field.
 Plan plan_from_json(std::string_view text, std::string_view source);
 

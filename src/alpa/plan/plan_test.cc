@@ -11,7 +11,7 @@ Plan example() {
   Plan plan;
   plan.mesh = mesh::LogicalMesh({2, 4});
   plan.program_hash = program_hash("abc");
-  plan.cluster = "local-cpu";
+  plan.cluster = mesh::local_cpu(8);
   plan.method = "shard";
   plan.objective_seconds = 2;
   plan.bound_seconds = 1.5;
@@ -56,6 +56,29 @@ TEST(Plan, RejectsUnknownAxesAndVersions) {
   text = to_json(example());
   text.replace(text.find("\"version\":1"), 11, "\"version\":9");
   EXPECT_THROW(plan_from_json(text, "plan.json"), InvalidArgumentError);
+}
+
+TEST(Plan, CarriesTheDescriptionOfItsCluster) {
+  Plan plan = example();
+  plan.cluster = mesh::load_cluster("h100-dgx");  // a copy, edited, under its old name
+  plan.cluster.intra_host = {1e-9, 1e9 / 3};
+  const Plan again = plan_from_json(to_json(plan), "plan.json");
+  EXPECT_EQ(mesh::to_json(again.cluster), mesh::to_json(plan.cluster));
+  EXPECT_EQ(again.cluster.intra_host.bandwidth, 1e9 / 3);
+}
+
+TEST(Plan, WithoutADescriptionIsForTheReadyClusterOfThatName) {
+  const auto stripped = [](Plan plan) {
+    std::string text = to_json(plan);
+    const size_t begin = text.find("\"cluster_description\"");
+    return text.erase(begin, text.find("\"mesh\"") - begin);
+  };
+  Plan plan = example();
+  EXPECT_EQ(mesh::to_json(plan_from_json(stripped(plan), "plan.json").cluster), mesh::to_json(mesh::local_cpu(8)));
+  plan.cluster = mesh::load_cluster("a100-dgx");
+  EXPECT_EQ(mesh::to_json(plan_from_json(stripped(plan), "plan.json").cluster), mesh::to_json(plan.cluster));
+  plan.cluster.name = "mine";
+  EXPECT_THROW(plan_from_json(stripped(plan), "plan.json"), InvalidArgumentError);
 }
 
 TEST(Plan, HashIsTheKnownFunction) {

@@ -47,7 +47,8 @@ int64_t num_shards(const ShardingSpec& spec, const mesh::LogicalMesh& mesh) {
 
 bool divides(const ShardingSpec& spec, const tensor::Shape& shape, const mesh::LogicalMesh& mesh) {
   for (size_t dim = 0; dim < spec.dims.size(); ++dim) {
-    if (shape.dims[dim] % num_shards(spec.dims[dim], mesh) != 0) return false;
+    const int64_t parts = num_shards(spec.dims[dim], mesh);
+    if (parts > 1 && (shape.dims[dim] == 0 || shape.dims[dim] % parts != 0)) return false;
   }
   return true;
 }

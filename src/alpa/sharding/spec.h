@@ -61,7 +61,7 @@ int64_t num_shards(const Tile& tile, const mesh::LogicalMesh& mesh);
 /// Parts of the whole array: devices that hold different data.
 int64_t num_shards(const ShardingSpec& spec, const mesh::LogicalMesh& mesh);
 
-/// True if every dim is a multiple of its parts: nothing is padded.
+/// True if every dim is a multiple of its parts: nothing is padded. A dim of 0 has no parts.
 bool divides(const ShardingSpec& spec, const tensor::Shape& shape, const mesh::LogicalMesh& mesh);
 
 /// Shape on one device (rounded up where a dim is no multiple).

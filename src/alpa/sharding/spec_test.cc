@@ -152,5 +152,14 @@ TEST(Reshard, TriangleInequalityHolds) {
   }
 }
 
+TEST(Spec, ADimOfZeroIsNotDivided) {
+  const mesh::LogicalMesh mesh({8, 1});
+  const Shape empty(DType::kF32, {0, 8});
+  EXPECT_FALSE(divides(parse_spec("(x,None)", mesh, 2), empty, mesh));
+  EXPECT_TRUE(divides(parse_spec("(None,x)", mesh, 2), empty, mesh));
+  EXPECT_EQ(enumerate_specs(empty, mesh).size(), 2u);
+  EXPECT_EQ(enumerate_specs(Shape(DType::kF32, {0}), mesh).size(), 1u);
+}
+
 }  // namespace
 }  // namespace alpa::sharding

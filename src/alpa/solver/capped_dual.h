@@ -57,7 +57,7 @@ class CappedDual {
   std::vector<double> best_price_;
   std::vector<double> direction_;
   std::vector<int64_t> usage_;
-  std::vector<std::vector<int64_t>> best_potentials_;
+  std::vector<int64_t> best_potentials_;
   std::vector<int32_t> best_labels_;
   std::vector<std::vector<Cost>> forced_;
   Cost best_ = 0;  ///< Scaled.

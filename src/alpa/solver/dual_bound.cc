@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <type_traits>
 
 #include "alpa/solver/min_plus.h"
 
@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kScaledInfinite = int64_t(1) << 61;
 constexpr int64_t kHeadroom = int64_t(1) << 57;
+constexpr int64_t kRuledOut = kHeadroom;  // More than any labelling costs.
 constexpr int kMostScaleBits = 20;
 
 int64_t largest_finite(const std::vector<int64_t>& costs) {
@@ -23,50 +24,86 @@ int64_t largest_finite(const std::vector<int64_t>& costs) {
 
 }  // namespace
 
-DualBound::DualBound(const Mrf& mrf) : mrf_(mrf) {
+DualBound::DualBound(const Mrf& mrf) : mrf_(&mrf) {
   Cost total = 1;
   for (const auto& unary : mrf.unary) total += largest_finite(unary);
   for (const Mrf::Edge& edge : mrf.edges) total += largest_finite(edge.table->costs);
   while (scale_bits_ < kMostScaleBits && (total << (scale_bits_ + 1)) < kHeadroom) ++scale_bits_;
-  unaries_ = mrf.unary;
+  for (const Mrf::Edge& edge : mrf.edges) {
+    potentials_.resize(potentials_.size() + size_t(edge.table->rows) + size_t(edge.table->cols), 0);
+  }
+  build_edges(nullptr);
+}
+
+DualBound::DualBound(const Mrf& mrf, const DualBound& whole, const std::vector<std::vector<int32_t>>& kept)
+    : mrf_(&mrf), scale_bits_(whole.scale_bits_) {
+  const auto pick = [&](const auto& all, int32_t node) {
+    std::remove_cvref_t<decltype(all)> picked;
+    for (int32_t s : kept[node]) picked.push_back(all[s]);
+    return picked;
+  };
+  for (int32_t e = 0; e < static_cast<int32_t>(mrf.edges.size()); ++e) {
+    for (int32_t s : kept[mrf.edges[e].a]) potentials_.push_back(whole.potential(2 * e)[s]);
+    for (int32_t s : kept[mrf.edges[e].b]) potentials_.push_back(whole.potential(2 * e + 1)[s]);
+  }
+  build_edges(&whole);
+  for (int32_t i = 0; i < mrf.size(); ++i) forced_[i] = pick(whole.forced_[i], i);
+}
+
+std::shared_ptr<const DualBound::Scaled> DualBound::scaled(const TablePtr& table) const {
+  const auto scale = [&](int64_t cost) { return is_infinite(cost) ? kScaledInfinite : cost << scale_bits_; };
+  auto result = std::make_shared<Scaled>();
+  result->original = table;
+  result->rows.resize(table->costs.size());
+  result->cols.resize(table->costs.size());
+  for (int32_t r = 0; r < table->rows; ++r) {
+    for (int32_t c = 0; c < table->cols; ++c) {
+      const int64_t cost = scale(table->at(r, c));
+      result->rows[size_t(r) * table->cols + c] = result->cols[size_t(c) * table->rows + r] = cost;
+    }
+  }
+  return result;
+}
+
+void DualBound::build_edges(const DualBound* whole) {
+  unaries_ = mrf_->unary;
   for (auto& unary : unaries_) {
     for (int64_t& cost : unary) cost <<= scale_bits_;
   }
-  build_tables();
+  auto edges = std::make_shared<Edges>();
+  edges->later.resize(mrf_->size());
+  edges->earlier.resize(mrf_->size());
+  size_t place = 0;
+  for (int32_t e = 0; e < static_cast<int32_t>(mrf_->edges.size()); ++e) {
+    const Mrf::Edge& edge = mrf_->edges[e];
+    edges->places.push_back(place);
+    edges->places.push_back(place + size_t(edge.table->rows));
+    place += size_t(edge.table->rows) + size_t(edge.table->cols);
+    auto& table = edges->tables[edge.table.get()];
+    if (table == nullptr && whole != nullptr) {
+      const auto known = whole->edges_->tables.find(edge.table.get());
+      if (known != whole->edges_->tables.end()) table = known->second;
+    }
+    if (table == nullptr) table = scaled(edge.table);
+    edges->later[edge.a].push_back({table->rows.data(), 2 * e, e, edge.b});
+    edges->earlier[edge.b].push_back({table->cols.data(), 2 * e + 1, e, edge.a});
+  }
+  edges_ = std::move(edges);
   refresh();
-  decoded_.assign(mrf.size(), 0);
-  forced_.resize(mrf.size());
-  reduced_.resize(mrf.size());
+  decoded_.assign(mrf_->size(), 0);
+  forced_.resize(mrf_->size());
+  reduced_.resize(mrf_->size());
 }
 
-void DualBound::build_tables() {
-  std::map<const Table*, int32_t> known;  // Looked up only.
-  const auto scaled = [&](int64_t cost) { return is_infinite(cost) ? kScaledInfinite : cost << scale_bits_; };
-  later_.resize(mrf_.size());
-  earlier_.resize(mrf_.size());
-  std::vector<int32_t> table_of;
-  for (const Mrf::Edge& edge : mrf_.edges) {
-    const Table& table = *edge.table;
-    const auto [found, fresh] = known.emplace(&table, static_cast<int32_t>(tables_.size()));
-    table_of.push_back(found->second);
-    potentials_.emplace_back(table.rows, 0);
-    potentials_.emplace_back(table.cols, 0);
-    if (!fresh) continue;
-    std::vector<int64_t> rows(table.costs.size());
-    std::vector<int64_t> cols(table.costs.size());
-    for (int32_t r = 0; r < table.rows; ++r) {
-      for (int32_t c = 0; c < table.cols; ++c) {
-        rows[size_t(r) * table.cols + c] = cols[size_t(c) * table.rows + r] = scaled(table.at(r, c));
-      }
-    }
-    tables_.push_back(std::move(rows));
-    tables_.push_back(std::move(cols));
+void DualBound::choose(int32_t node, int32_t strategy) {
+  for (int32_t s = 0; s < mrf_->domain(node); ++s) {
+    if (s == strategy) continue;
+    unaries_[node][s] += kRuledOut;
+    current_[node][s] += kRuledOut;
   }
-  for (int32_t e = 0; e < static_cast<int32_t>(mrf_.edges.size()); ++e) {
-    const Mrf::Edge& edge = mrf_.edges[e];
-    later_[edge.a].push_back({tables_[table_of[e]].data(), 2 * e, e, edge.b});
-    earlier_[edge.b].push_back({tables_[table_of[e] + 1].data(), 2 * e + 1, e, edge.a});
-  }
+  const int64_t least = *std::min_element(current_[node].begin(), current_[node].end());
+  total_ += least - least_[node];
+  least_[node] = least;
 }
 
 void DualBound::set_unaries(std::vector<std::vector<int64_t>> unaries) {
@@ -74,7 +111,7 @@ void DualBound::set_unaries(std::vector<std::vector<int64_t>> unaries) {
   refresh();
 }
 
-void DualBound::set_potentials(std::vector<std::vector<int64_t>> potentials) {
+void DualBound::set_potentials(std::vector<int64_t> potentials) {
   potentials_ = std::move(potentials);
   refresh();
 }
@@ -83,12 +120,12 @@ void DualBound::refresh() {
   current_ = unaries_;
   least_.resize(current_.size());
   total_ = 0;
-  for (int32_t node = 0; node < mrf_.size(); ++node) {
+  for (int32_t node = 0; node < mrf_->size(); ++node) {
     std::vector<int64_t>& unary = current_[node];
-    for (const auto* sides : {&later_[node], &earlier_[node]}) {
+    for (const auto* sides : {&edges_->later[node], &edges_->earlier[node]}) {
       for (const Side& side : *sides) {
-        const int64_t* potential = potentials_[side.potential].data();
-        for (size_t s = 0; s < unary.size(); ++s) unary[s] += potential[s];
+        const int64_t* own = potential(side.potential);
+        for (size_t s = 0; s < unary.size(); ++s) unary[s] += own[s];
       }
     }
     least_[node] = *std::min_element(unary.begin(), unary.end());
@@ -97,9 +134,9 @@ void DualBound::refresh() {
 }
 
 std::vector<int64_t> DualBound::reparametrised_edge(int32_t edge, bool by_b) const {
-  const Table& table = *mrf_.edges[edge].table;
-  const std::vector<int64_t>& a = potentials_[2 * edge];
-  const std::vector<int64_t>& b = potentials_[2 * edge + 1];
+  const Table& table = *mrf_->edges[edge].table;
+  const int64_t* a = potential(2 * edge);
+  const int64_t* b = potential(2 * edge + 1);
   std::vector<int64_t> result(table.costs.size());
   for (int32_t r = 0; r < table.rows; ++r) {
     for (int32_t c = 0; c < table.cols; ++c) {
@@ -111,27 +148,33 @@ std::vector<int64_t> DualBound::reparametrised_edge(int32_t edge, bool by_b) con
   return result;
 }
 
-void DualBound::visit(int32_t node, bool forward) {
-  const auto& send = forward ? later_[node] : earlier_[node];
+void DualBound::visit(int32_t node, bool forward, const std::vector<char>* inside) {
+  const auto& send = forward ? edges_->later[node] : edges_->earlier[node];
   std::vector<int64_t>& own_unary = current_[node];
   const auto domain = static_cast<int32_t>(own_unary.size());
-  const auto most = static_cast<int64_t>(std::max<size_t>({later_[node].size(), earlier_[node].size(), 1}));
+  const auto takes_part = [&](const Side& side) { return inside == nullptr || (*inside)[side.neighbour]; };
+  const auto most =
+      std::max<int64_t>({std::count_if(edges_->later[node].begin(), edges_->later[node].end(), takes_part),
+                         std::count_if(edges_->earlier[node].begin(), edges_->earlier[node].end(), takes_part), 1});
   share_.resize(domain);
-  for (int32_t s = 0; s < domain; ++s) share_[s] = own_unary[s] / most;
+  // Any whole share will do, and a product is much quicker than a division.
+  const double part = 1.0 / double(most);
+  for (int32_t s = 0; s < domain; ++s) share_[s] = most == 1 ? own_unary[s] : int64_t(double(own_unary[s]) * part);
   const auto settle = [&](int32_t k) {
     const int64_t least = *std::min_element(current_[k].begin(), current_[k].end());
     total_ += least - least_[k];
     least_[k] = least;
   };
   for (const Side& side : send) {
-    std::vector<int64_t>& own = potentials_[side.potential];
+    if (!takes_part(side)) continue;
+    int64_t* own = potentials_.data() + edges_->places[side.potential];
     for (int32_t s = 0; s < domain; ++s) own[s] -= share_[s];
     for (int32_t s = 0; s < domain; ++s) own_unary[s] -= share_[s];
-    std::vector<int64_t>& others = potentials_[side.potential ^ 1];
+    int64_t* others = potentials_.data() + edges_->places[side.potential ^ 1];
     std::vector<int64_t>& other_unary = current_[side.neighbour];
-    message_.resize(others.size());
-    min_plus(side.costs, own.data(), domain, static_cast<int32_t>(others.size()), message_.data());
-    for (size_t t = 0; t < others.size(); ++t) {
+    message_.resize(other_unary.size());
+    min_plus(side.costs, own, domain, static_cast<int32_t>(other_unary.size()), message_.data());
+    for (size_t t = 0; t < other_unary.size(); ++t) {
       other_unary[t] += message_[t] - others[t];
       others[t] = message_[t];
     }
@@ -143,12 +186,12 @@ void DualBound::visit(int32_t node, bool forward) {
 void DualBound::decode(int32_t node) {
   std::vector<int64_t> costs = unaries_[node];
   const auto domain = static_cast<int32_t>(costs.size());
-  for (const Side& side : later_[node]) {
-    for (int32_t s = 0; s < domain; ++s) costs[s] += potentials_[side.potential][s];
+  for (const Side& side : edges_->later[node]) {
+    for (int32_t s = 0; s < domain; ++s) costs[s] += potential(side.potential)[s];
   }
-  for (const Side& side : earlier_[node]) {
+  for (const Side& side : edges_->earlier[node]) {
     // Rows of the side's table are this node's strategies.
-    const int32_t cols = mrf_.domain(side.neighbour);
+    const int32_t cols = mrf_->domain(side.neighbour);
     for (int32_t s = 0; s < domain; ++s) {
       costs[s] += std::min(side.costs[size_t(s) * cols + decoded_[side.neighbour]], kScaledInfinite / 16);
     }
@@ -171,34 +214,44 @@ void DualBound::hear_pairs(int32_t node, const PairListener& hear) {
   const std::vector<int64_t>& unary = current_[node];
   const Cost rest = total_ - least_[node];
   std::vector<Cost> bounds;
-  for (const auto* sides : {&later_[node], &earlier_[node]}) {
+  for (const auto* sides : {&edges_->later[node], &edges_->earlier[node]}) {
     for (const Side& side : *sides) {
-      const std::vector<int64_t>& own = potentials_[side.potential];
-      const std::vector<int64_t>& others = potentials_[side.potential ^ 1];
+      const int64_t* own = potential(side.potential);
+      const int64_t* others = potential(side.potential ^ 1);
       const std::vector<int64_t>& far = current_[side.neighbour];
       const Cost without_both = rest - least_[side.neighbour];
       bounds.clear();
       for (size_t s = 0; s < unary.size(); ++s) {
         const Cost from = without_both + unary[s] - own[s];
-        for (size_t t = 0; t < others.size(); ++t) {
-          bounds.push_back(from + Cost(side.costs[s * others.size() + t]) - others[t] + far[t]);
+        for (size_t t = 0; t < far.size(); ++t) {
+          bounds.push_back(from + Cost(side.costs[s * far.size() + t]) - others[t] + far[t]);
         }
       }
-      hear(side.edge, sides == &later_[node], bounds);
+      hear(side.edge, sides == &edges_->later[node], bounds);
     }
   }
 }
 
-Cost DualBound::sweep() { return pass(nullptr); }
+Cost DualBound::sweep() { return pass(false, nullptr); }
 
-Cost DualBound::sweep_pairs(const PairListener& hear) { return pass(&hear); }
+Cost DualBound::sweep_in_silence() { return pass(true, nullptr); }
 
-Cost DualBound::pass(const PairListener* hear) {
-  for (int32_t node = mrf_.size(); node-- > 0;) visit(node, false);
-  for (int32_t node = 0; node < mrf_.size(); ++node) {
-    decode(node);
+Cost DualBound::sweep_among(const std::vector<int32_t>& nodes) {
+  std::vector<char> inside(size_t(mrf_->size()), 0);
+  for (int32_t node : nodes) inside[node] = 1;
+  for (size_t k = nodes.size(); k-- > 0;) visit(nodes[k], false, &inside);
+  for (int32_t node : nodes) visit(node, true, &inside);
+  return total_;
+}
+
+Cost DualBound::sweep_pairs(const PairListener& hear) { return pass(false, &hear); }
+
+Cost DualBound::pass(bool silent, const PairListener* hear) {
+  for (int32_t node = mrf_->size(); node-- > 0;) visit(node, false);
+  for (int32_t node = 0; node < mrf_->size(); ++node) {
+    if (!silent) decode(node);
     if (hear != nullptr) hear_pairs(node, *hear);
-    record_forced(node);
+    if (!silent) record_forced(node);
     visit(node, true);
   }
   return total_;

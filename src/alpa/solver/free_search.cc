@@ -9,6 +9,7 @@
 #include "alpa/solver/dual_bound.h"
 #include "alpa/solver/fixing.h"
 #include "alpa/solver/highs/mip.h"
+#include "alpa/solver/hub_search.h"
 #include "alpa/solver/mini_bucket.h"
 #include "alpa/solver/presolve.h"
 
@@ -17,6 +18,10 @@ namespace {
 
 constexpr int64_t kQuickWork = 50'000'000;
 constexpr int64_t kBucketEntries[] = {1'000, 10'000, 100'000};
+constexpr int64_t kQuickHubs = 300'000'000;
+constexpr double kEasyGap = 0.75;  // Of the gap that was asked for.
+constexpr int64_t kMostHubs = 6'000'000'000;
+constexpr int64_t kHubDive = 1'000;  // Passes over the tables that a dive may take.
 constexpr double kBucketGain = 0.2;  // Share of the gap that a bucket size must close for a larger one to be tried.
 
 class FreeSearch {
@@ -35,9 +40,11 @@ class FreeSearch {
 
  private:
   /// An objective in the graph's units: what costs that or more is not looked for.
-  Cost limit() const {
+  Cost limit() const { return rounded_up(run_.target(result_.incumbent)); }
+
+  Cost rounded_up(Cost objective) const {
     const Cost unit = Cost(1) << graph_.shift();
-    return (run_.target(result_.incumbent) + unit - 1) / unit;
+    return (objective + unit - 1) / unit;
   }
 
   void raise_bound(Cost graph_bound) {
@@ -130,6 +137,8 @@ class FreeSearch {
     const bool gap_allowed = run_.options().relative_gap > 0;
     if (!run_.near_enough(result_.incumbent, result_.bound)) improve(mrf, dual, labels, round, gap_allowed ? 1 : 2);
     if (!result_.incumbent.known) return 0;
+    if (gap_allowed && round == 0) search_hubs(mrf, dual);
+    if (settled()) return 0;
     raise_by_buckets(mrf, dual);
     if (settled()) return 0;
     if (gap_allowed) {
@@ -143,6 +152,32 @@ class FreeSearch {
     const Cost reached = scaled - (Cost(1) << dual.scale_bits()) + 1;
     const int64_t pairs = fix_pairs(graph_, mrf, dual, 0, reached);
     return pairs + fix_by_bound(graph_, mrf, dual.forced(), reached);
+  }
+
+  /// Decides the hubs of the field, where that pays: first to close the gap at once, else to find a better choice and
+  /// then to close it.
+  void search_hubs(const Mrf& mrf, const DualBound& dual) {
+    if (run_.near_enough(result_.incumbent, result_.bound) || beside_the_point() || !HubSearch::suits(mrf)) return;
+    const auto scaled = [&](Cost cost) { return (cost - mrf.constant) << dual.scale_bits(); };
+    const auto objective = [&] { return scaled(result_.incumbent.objective >> graph_.shift()); };
+    const auto prove = [&](HubSearch& search, Cost aim, int64_t work) {
+      run_.begin("hubs");
+      const Cost bound = search.raise_bound(scaled(aim), work);
+      raise_bound(mrf.constant + ceil_shift(bound, dual.scale_bits()));
+      return run_.near_enough(result_.incumbent, result_.bound);
+    };
+    HubSearch search(Branch(std::shared_ptr<const Mrf>(&mrf, [](const Mrf*) {}), dual));
+    // What is easily closed may be closed to better than was asked for.
+    const auto margin = Cost(kEasyGap * double(result_.incumbent.objective - run_.target(result_.incumbent)));
+    if (prove(search, rounded_up(result_.incumbent.objective - margin), kQuickHubs) ||
+        kHubDive * mrf.entries() > kMostHubs)
+      return;
+    run_.begin("dive");
+    search.dive(objective(), [&](const std::vector<int32_t>& labels) {
+      offer(mrf, labels);
+      return objective();
+    });
+    prove(search, limit(), kMostHubs);
   }
 
   /// Mini-buckets, larger ones while they promise to close the gap.
@@ -176,7 +211,7 @@ class FreeSearch {
     const int64_t batch = 50 + mrf.size() / 20;
     MrfCost last = cost_of(mrf, labels);
     int idle = 0;
-    const int batches = round == 0 ? 12 : 5;
+    const int batches = patience == 1 ? 2 : round == 0 ? 12 : 5;
     for (int k = 0; k < batches && idle < patience && !run_.out_of_time(); ++k) {
       const MrfCost now = improve_by_blocks(mrf, search, labels, batch);
       // A gain that is small beside the gap that may stay is none.

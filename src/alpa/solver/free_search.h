@@ -14,8 +14,9 @@ struct FreeResult {
 /// Minimises the cost regardless of the usage limit; choices that fit become the run's best too.
 ///
 /// Reduction, then exact dynamic programming on each component where tables allow it; else rounds of dual bound, block
-/// search, mini-buckets and fixing of strategies whose bound passes what is still looked for (Run::target), and a MIP
-/// on what remains. It stops after the first round when its best choice does not fit.
+/// search, decided hubs (where a gap may stay), mini-buckets and fixing of strategies whose bound passes what is still
+/// looked for (Run::target), and a MIP on what remains. It stops after the first round when its best choice does not
+/// fit.
 FreeResult search_free(Run& run);
 
 }  // namespace alpa::solver

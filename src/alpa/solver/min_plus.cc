@@ -6,16 +6,44 @@
 namespace alpa::solver {
 namespace {
 
+/// `kWidth` costs side by side, anywhere in memory.
+template <int kWidth>
+struct Lanes {
+  typedef int64_t Type __attribute__((vector_size(kWidth * sizeof(int64_t)), aligned(sizeof(int64_t)), may_alias));
+};
+
+/// The minima of `kCount` lanes of columns, at `places`, held in registers while the rows pass.
+template <int kWidth, int kCount>
+[[gnu::always_inline]] inline void lanes(const int64_t* __restrict rows, const int64_t* __restrict own,
+                                         int32_t row_count, int32_t cols, const int32_t* places,
+                                         int64_t* __restrict out) {
+  using Lane = typename Lanes<kWidth>::Type;
+  Lane least[kCount];
+  for (int k = 0; k < kCount; ++k) least[k] = Lane{} + std::numeric_limits<int64_t>::max();
+  for (int32_t r = 0; r < row_count; ++r) {
+    const int64_t* __restrict row = rows + size_t(r) * size_t(cols);
+    const Lane shift = Lane{} + own[r];
+    for (int k = 0; k < kCount; ++k) {
+      const Lane value = *reinterpret_cast<const Lane*>(row + places[k]) - shift;
+      least[k] = value < least[k] ? value : least[k];
+    }
+  }
+  for (int k = 0; k < kCount; ++k) *reinterpret_cast<Lane*>(out + places[k]) = least[k];
+}
+
+/// Columns by four lanes at a time; the last lane overlaps the one before where they do not come out even.
+template <int kWidth>
 [[gnu::always_inline]] inline void kernel(const int64_t* __restrict rows, const int64_t* __restrict own,
                                           int32_t row_count, int32_t cols, int64_t* __restrict out) {
-  std::fill(out, out + cols, std::numeric_limits<int64_t>::max());
-  for (int32_t r = 0; r < row_count; ++r) {
-    const int64_t shift = own[r];
-    const int64_t* __restrict row = rows + size_t(r) * size_t(cols);
-    for (int32_t c = 0; c < cols; ++c) {
-      const int64_t value = row[c] - shift;
-      out[c] = value < out[c] ? value : out[c];
-    }
+  const int32_t count = (cols + kWidth - 1) / kWidth;
+  int32_t places[4];
+  for (int32_t done = 0; done < count; done += 4) {
+    const int32_t now = std::min(count - done, 4);
+    for (int32_t k = 0; k < now; ++k) places[k] = std::min((done + k) * kWidth, cols - kWidth);
+    if (now == 4) lanes<kWidth, 4>(rows, own, row_count, cols, places, out);
+    if (now == 3) lanes<kWidth, 3>(rows, own, row_count, cols, places, out);
+    if (now == 2) lanes<kWidth, 2>(rows, own, row_count, cols, places, out);
+    if (now == 1) lanes<kWidth, 1>(rows, own, row_count, cols, places, out);
   }
 }
 
@@ -29,14 +57,15 @@ namespace {
   }
 }
 
-void plain(const int64_t* rows, const int64_t* own, int32_t row_count, int32_t cols, int64_t* out) {
-  kernel(rows, own, row_count, cols, out);
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) void by_four(const int64_t* rows, const int64_t* own, int32_t row_count, int32_t cols,
+                                             int64_t* out) {
+  kernel<4>(rows, own, row_count, cols, out);
 }
 
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) void wide(const int64_t* rows, const int64_t* own, int32_t row_count, int32_t cols,
-                                          int64_t* out) {
-  kernel(rows, own, row_count, cols, out);
+__attribute__((target("avx512f"))) void by_eight(const int64_t* rows, const int64_t* own, int32_t row_count,
+                                                 int32_t cols, int64_t* out) {
+  kernel<8>(rows, own, row_count, cols, out);
 }
 
 __attribute__((target("avx2"))) void wide_fold(const int64_t* row, int64_t shift, int32_t cols, int64_t candidate,
@@ -49,9 +78,10 @@ __attribute__((target("avx2"))) void wide_fold(const int64_t* row, int64_t shift
 
 void min_plus(const int64_t* rows, const int64_t* own, int32_t row_count, int32_t cols, int64_t* out) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return wide(rows, own, row_count, cols, out);
+  if (cols >= 8 && __builtin_cpu_supports("avx512f")) return by_eight(rows, own, row_count, cols, out);
+  if (cols >= 4 && __builtin_cpu_supports("avx2")) return by_four(rows, own, row_count, cols, out);
 #endif
-  plain(rows, own, row_count, cols, out);
+  kernel<1>(rows, own, row_count, cols, out);
 }
 
 void fold_minimum(const int64_t* row, int64_t shift, int32_t cols, int64_t candidate, int64_t* least, int64_t* best) {

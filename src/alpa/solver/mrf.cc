@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -74,6 +75,38 @@ Mrf snapshot(Graph& graph) {
     mrf.edges.push_back(std::move(edge));
   }
   return mrf;
+}
+
+Mrf restricted(const Mrf& mrf, const std::vector<std::vector<int32_t>>& kept) {
+  Mrf result;
+  result.vertex = mrf.vertex;
+  result.incident = mrf.incident;
+  result.constant = mrf.constant;
+  for (int32_t i = 0; i < mrf.size(); ++i) {
+    result.unary.emplace_back();
+    for (int32_t s : kept[i]) result.unary[i].push_back(mrf.unary[i][s]);
+  }
+  std::map<std::tuple<const Table*, std::vector<int32_t>, std::vector<int32_t>>, TablePtr> known;  // Looked up only.
+  for (const Mrf::Edge& edge : mrf.edges) {
+    const std::vector<int32_t>& rows = kept[edge.a];
+    const std::vector<int32_t>& cols = kept[edge.b];
+    TablePtr table = edge.table;
+    if (rows.size() != size_t(table->rows) || cols.size() != size_t(table->cols)) {
+      TablePtr& part = known[{table.get(), rows, cols}];
+      if (part == nullptr) {
+        std::vector<int64_t> costs;
+        costs.reserve(rows.size() * cols.size());
+        for (int32_t r : rows) {
+          for (int32_t c : cols) costs.push_back(table->at(r, c));
+        }
+        part = std::make_shared<Table>(static_cast<int32_t>(rows.size()), static_cast<int32_t>(cols.size()),
+                                       std::move(costs));
+      }
+      table = part;
+    }
+    result.edges.push_back({edge.a, edge.b, std::move(table)});
+  }
+  return result;
 }
 
 MrfCost cost_of(const Mrf& mrf, const std::vector<int32_t>& labels) {

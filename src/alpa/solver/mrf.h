@@ -32,6 +32,9 @@ struct Mrf {
 /// The graph's living vertices, in order.
 Mrf snapshot(Graph& graph);
 
+/// The field with only the strategies `kept` of each node, ascending; equal tables stay shared.
+Mrf restricted(const Mrf& mrf, const std::vector<std::vector<int32_t>>& kept);
+
 /// Cost of a labelling (one strategy index a node): the constant included; `forbidden` counts infinite entries, which
 /// add nothing to the cost.
 struct MrfCost {

@@ -98,6 +98,18 @@ double Literal::at(int64_t index) const {
   }
 }
 
+double Literal::imaginary_at(int64_t index) const {
+  ALPA_CHECK(index >= 0 && index < num_elements(shape_));
+  if (shape_.dtype == DType::kC64) return load<float>(data_.get(), 2 * index + 1);
+  return shape_.dtype == DType::kC128 ? load<double>(data_.get(), 2 * index + 1) : 0;
+}
+
+void Literal::set_imaginary(int64_t index, double value) {
+  ALPA_CHECK(index >= 0 && index < num_elements(shape_));
+  if (shape_.dtype == DType::kC64) store(data_.get(), 2 * index + 1, static_cast<float>(value));
+  if (shape_.dtype == DType::kC128) store(data_.get(), 2 * index + 1, value);
+}
+
 void Literal::set(int64_t index, double value) {
   ALPA_CHECK(index >= 0 && index < num_elements(shape_));
   std::byte* base = data_.get();

@@ -28,8 +28,12 @@ class Literal {
 
   /// Element `index` (row-major) as a double; a complex number's real part; floats below 16 bits are UnsupportedError.
   double at(int64_t index) const;
+  /// The imaginary part of element `index`; 0 if the elements are not complex.
+  double imaginary_at(int64_t index) const;
   /// Stores `value` at `index`, rounded to the nearest of the element type.
   void set(int64_t index, double value);
+  /// Stores the imaginary part of a complex element; others have none to store.
+  void set_imaginary(int64_t index, double value);
 
  private:
   Shape shape_;

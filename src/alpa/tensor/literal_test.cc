@@ -31,6 +31,21 @@ TEST(Shape, BytesOfTuplesAndPackedElements) {
   EXPECT_EQ(num_elements(Shape(DType::kF32, {4, 0})), 0);
 }
 
+TEST(Literal, ComplexNumbersHaveTwoParts) {
+  for (const DType dtype : {DType::kC64, DType::kC128}) {
+    Literal literal(Shape(dtype, {2}));
+    literal.set(1, 3);
+    literal.set_imaginary(1, -4);
+    EXPECT_EQ(literal.at(1), 3);
+    EXPECT_EQ(literal.imaginary_at(1), -4);
+    EXPECT_EQ(literal.imaginary_at(0), 0);
+  }
+  Literal real(Shape(DType::kF32, {2}));
+  real.set_imaginary(0, 5);
+  EXPECT_EQ(real.at(0), 0);
+  EXPECT_EQ(real.imaginary_at(1), 0);
+}
+
 TEST(Literal, EveryHalfSurvivesDoubleRoundTrip) {
   Literal literal(Shape(DType::kF16, {1}));
   for (int bits = 0; bits < 0x10000; ++bits) {

@@ -7,26 +7,14 @@
 #include "alpa/base/error.h"
 #include "alpa/frontend/lower.h"
 #include "alpa/frontend/ops/creation.h"
+#include "alpa/frontend/ops/cumulative.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/elementwise_rules.h"
 #include "alpa/frontend/ops/shape.h"
 
 namespace alpa {
-namespace {
 
-using frontend::Lowering;
-using frontend::Node;
-using frontend::Primitive;
-using frontend::VjpArguments;
-using Ids = std::vector<int32_t>;
-
-std::vector<int> all_dims(const Array& x) {
-  std::vector<int> dims(static_cast<size_t>(x.rank()));
-  std::iota(dims.begin(), dims.end(), 0);
-  return dims;
-}
-
-// The value that a reducer leaves any other unchanged by: the least for max, the greatest for min.
+namespace frontend {
 tensor::Literal extreme(DType dtype, bool least) {
   tensor::Literal literal(Shape(dtype, {}));
   if (tensor::is_floating(dtype)) {
@@ -40,6 +28,22 @@ tensor::Literal extreme(DType dtype, bool least) {
   if (dtype == DType::kPred) bytes[0] = least ? std::byte{0} : std::byte{1};
   if (is_signed) bytes.back() = least ? std::byte{0x80} : std::byte{0x7f};
   return literal;
+}
+}  // namespace frontend
+
+namespace {
+
+using frontend::extreme;
+using frontend::Lowering;
+using frontend::Node;
+using frontend::Primitive;
+using frontend::VjpArguments;
+using Ids = std::vector<int32_t>;
+
+std::vector<int> all_dims(const Array& x) {
+  std::vector<int> dims(static_cast<size_t>(x.rank()));
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
 }
 
 struct Reduction {
@@ -186,14 +190,10 @@ Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) 
     moved.push_back(-1);
     const Array flat = reshape(transpose(a.inputs[0], order), moved);
     const int last = flat.rank() - 1;
-    const int64_t size = flat.dim(last);
-    std::vector<Array> before{ones(kept, flat.dtype())}, after{ones(kept, flat.dtype())};
-    for (int64_t k = 0; k + 1 < size; ++k) {
-      before.push_back(multiply(before.back(), squeeze(slice_dim(flat, last, k, k + 1), {last})));
-      after.push_back(multiply(after.back(), squeeze(slice_dim(flat, last, size - 1 - k, size - k), {last})));
-    }
-    std::reverse(after.begin(), after.end());
-    const Array others = multiply(stack(before, last), stack(after, last));
+    std::vector<Padding> later(flat.dims().size()), earlier(flat.dims().size());
+    later.back() = {1, -1, 0};
+    earlier.back() = {-1, 1, 0};
+    const Array others = multiply(cumprod(pad(flat, later, 1), last), cumprod(pad(flat, earlier, 1), last, true));
     Dims sizes = kept;
     std::vector<int> inverse(order.size());
     for (const int dim : over) sizes.push_back(a.inputs[0].dim(dim));

@@ -32,4 +32,9 @@ Array argmin(const ArrayLike& x, int dim, bool keep_dims = false);
 /// log(sum(exp(x))), without overflow.
 Array logsumexp(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
 
+namespace frontend {
+/// A scalar that leaves any other of its element type unchanged: the least for max, the greatest for min.
+tensor::Literal extreme(DType dtype, bool least);
+}  // namespace frontend
+
 }  // namespace alpa

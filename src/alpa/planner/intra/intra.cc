@@ -10,8 +10,6 @@
 namespace alpa::planner {
 namespace {
 
-double to_seconds(solver::Cost cost) { return static_cast<double>(cost) * 1e-12; }
-
 std::string amount(int64_t bytes) {
   if (bytes < int64_t{1} << 20) return fmt::format("{} bytes", bytes);
   return fmt::format("{:.4g} GiB ({} bytes)", static_cast<double>(bytes) / (1 << 30), bytes);
@@ -65,8 +63,8 @@ Assignment plan_intra(const IntraRequest& request) {
   result.tables = std::move(built.tables);
   for (const int32_t node : built.node_of)
     result.choice.push_back(node < 0 ? -1 : solution.choice[static_cast<size_t>(node)]);
-  result.objective_seconds = to_seconds(solution.objective);
-  result.bound_seconds = to_seconds(solution.bound);
+  result.objective_seconds = static_cast<double>(solution.objective) * built.unit_seconds;
+  result.bound_seconds = static_cast<double>(solution.bound) * built.unit_seconds;
   result.memory_bytes = solution.peak_usage;
   result.statistics = solution.stats;
   return result;

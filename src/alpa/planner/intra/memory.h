@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "alpa/hlo/value_graph.h"
-#include "alpa/planner/intra/intra.h"
 
 namespace alpa::planner {
 
@@ -15,10 +14,11 @@ struct Lifetime {
   bool occupies = false;  ///< False for what is fused into its user: it never exists whole.
 };
 
-/// By node. Donated inputs live until their last use, other inputs and all outputs to the end.
+/// By node. Inputs that the module donates live until their last use, other inputs and all outputs to the end; what a
+/// loop carries lives to the loop's end, and its next value in its memory where it is dead by then.
 /// An elementwise, broadcast or reshape result with a single user that is elementwise or a reduction is taken to be
-/// fused into it; its operands then live until that user is done.
-std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph& graph,
-                                const std::vector<Feed>& feeds);
+/// fused into it; its operands then live until that user is done. Copies that changes of placement make are not
+/// counted.
+std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph& graph);
 
 }  // namespace alpa::planner

@@ -1,9 +1,12 @@
 #include "alpa/planner/intra/predict.h"
 
-#include <set>
+#include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
+#include "alpa/planner/intra/memory.h"
 
 namespace alpa::planner {
 namespace {
@@ -19,19 +22,24 @@ class PlanFiller {
       : request_(request), graph_(request.graph), assignment_(assignment), plan_(plan), reshard_(request.collectives) {}
 
   void run() {
+    count_values();
+    const auto end = static_cast<int64_t>(graph_.nodes.size()) - 1;
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       if (!assignment_.is_generator(id)) add_node(id);
     }
     for (const hlo::Tie& tie : graph_.ties) {
-      add_reshard(tie.from, assignment_.spec(graph_, tie.to), tie.executions, tie.computation);
+      add_reshard({tie.from, assignment_.spec(graph_, tie.to), tie.executions, tie.computation, crossing(tie)});
     }
     for (const Feed& feed : request_.feeds) {
       const ShardingSpec& spec = assignment_.spec(graph_, graph_.inputs[static_cast<size_t>(feed.input)]);
-      add_reshard(graph_.outputs[static_cast<size_t>(feed.output)], spec, 1, request_.module.entry);
+      add_reshard({graph_.outputs[static_cast<size_t>(feed.output)], spec, 1, request_.module.entry, end});
     }
     plan_.objective_seconds = assignment_.objective_seconds;
     plan_.bound_seconds = assignment_.bound_seconds;
-    plan_.predicted_memory_per_device_bytes = assignment_.memory_bytes;
+    for (const auto& [key, copy] : copies_) occupy(copy.begin, copy.end, copy.bytes);
+    int64_t now = 0;
+    for (const int64_t change : changes_)
+      plan_.predicted_memory_per_device_bytes = std::max(plan_.predicted_memory_per_device_bytes, now += change);
   }
 
  private:
@@ -60,7 +68,7 @@ class PlanFiller {
         continue;
       }
       differs |= strategy.operands[k] != assignment_.spec(graph_, node.operands[k]);
-      add_reshard(node.operands[k], strategy.operands[k], node.executions, node.computation);
+      add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation, id});
     }
     const hlo::Opcode opcode = request_.module.computation(node.computation)[node.instruction].opcode;
     if (differs || opcode == hlo::Opcode::kOptimizationBarrier) {
@@ -69,17 +77,65 @@ class PlanFiller {
     }
   }
 
-  void add_reshard(ValueId value, const ShardingSpec& to, double executions, hlo::ComputationId computation) {
+  struct Reshard {
+    ValueId value;
+    ShardingSpec to;
+    double executions;
+    hlo::ComputationId computation;  ///< Where it is made.
+    int64_t at;                      ///< Node that uses it.
+  };
+  // What a collective of a change of placement makes: there from its first use to its last.
+  struct Copy {
+    int64_t bytes = 0;
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+
+  void add_reshard(const Reshard& request) {
+    const ValueId value = request.value;
     if (assignment_.is_generator(graph_.values[static_cast<size_t>(value)].producer)) return;
     const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
+    const mesh::LogicalMesh& mesh = request_.collectives.logical_mesh();
     ShardingSpec before = assignment_.spec(graph_, value);
-    if (before == to) return;
-    for (const sharding::ReshardStep& step : reshard_.steps(shape, before, to)) {
-      if (made_.insert({computation, value, step.result}).second && step.kind != sharding::ReshardStep::Kind::kSlice) {
-        count(cost::opcode_of(step.kind), step_bytes(shape, before, step, request_.collectives.logical_mesh()),
-              step.axes, executions);
+    if (before == request.to) return;
+    for (const sharding::ReshardStep& step : reshard_.steps(shape, before, request.to)) {
+      if (step.kind != sharding::ReshardStep::Kind::kSlice) {
+        const auto [copy, made] = copies_.try_emplace({request.computation, value, step.result});
+        if (made) {
+          count(cost::opcode_of(step.kind), step_bytes(shape, before, step, mesh), step.axes, request.executions);
+          copy->second = {tensor::byte_size(local_shape(shape, step.result, mesh)), request.at, request.at + 1};
+        }
+        copy->second.begin = std::min(copy->second.begin, request.at);
+        copy->second.end = std::max(copy->second.end, request.at + 1);
       }
       before = step.result;
+    }
+  }
+
+  // A value that becomes another is placed anew where it is made, if that comes after (the end of a loop's turn), or
+  // where the other begins.
+  int64_t crossing(const hlo::Tie& tie) const {
+    const auto producer = [&](ValueId value) { return graph_.values[static_cast<size_t>(value)].producer; };
+    return std::max(producer(tie.from), producer(tie.to));
+  }
+
+  void occupy(int64_t begin, int64_t end, int64_t bytes) {
+    changes_[static_cast<size_t>(begin)] += bytes;
+    changes_[static_cast<size_t>(end)] -= bytes;
+  }
+
+  void count_values() {
+    changes_.assign(graph_.nodes.size() + 1, 0);
+    const std::vector<Lifetime> lives = lifetimes(request_.module, graph_);
+    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
+      const Lifetime& life = lives[static_cast<size_t>(id)];
+      if (assignment_.is_generator(id) || !life.occupies) continue;
+      for (const ValueId value : graph_.nodes[static_cast<size_t>(id)].results) {
+        const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
+        if (!shape.is_array()) continue;
+        const auto local = local_shape(shape, assignment_.spec(graph_, value), request_.collectives.logical_mesh());
+        occupy(life.begin, life.end, tensor::byte_size(local));
+      }
     }
   }
 
@@ -95,7 +151,8 @@ class PlanFiller {
   const Assignment& assignment_;
   plan::Plan& plan_;
   cost::ReshardModel reshard_;
-  std::set<std::tuple<hlo::ComputationId, ValueId, ShardingSpec>> made_;
+  std::map<std::tuple<hlo::ComputationId, ValueId, ShardingSpec>, Copy> copies_;
+  std::vector<int64_t> changes_;  ///< Of the bytes alive, by node.
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "alpa/base/error.h"
+#include "alpa/planner/intra/idle_dims.h"
 #include "alpa/planner/intra/memory.h"
 
 namespace alpa::planner {
@@ -19,15 +20,24 @@ using sharding::ShardingSpec;
 constexpr double kPicosecond = 1e-12;
 constexpr double kTrafficWeight = 1e-3;
 
-int64_t to_units(double seconds) { return static_cast<int64_t>(std::llround(seconds / kPicosecond)); }
+// Costs stay far below "forbidden", their sums too: the unit is a picosecond unless that would be passed, as by loops
+// of very many turns.
+constexpr double kLargestCost = 1e14;
 
 class ProblemBuilder {
  public:
-  ProblemBuilder(const IntraRequest& request, cost::ReshardModel& reshard)
+  ProblemBuilder(const IntraRequest& request, cost::ReshardModel& reshard, double unit_seconds)
       : request_(request),
         graph_(request.graph),
         reshard_(reshard),
-        maker_(request.module, request.graph, request.collectives) {}
+        rules_(request.module, request.graph),
+        idle_dims_(request, rules_),
+        maker_(rules_, request.graph, request.collectives, &idle_dims_) {
+    result_.unit_seconds = unit_seconds;
+  }
+
+  /// The largest cost met so far.
+  double largest_seconds() const { return largest_seconds_; }
 
   IntraProblem run() {
     add_nodes();
@@ -47,19 +57,24 @@ class ProblemBuilder {
   }
 
  private:
+  int64_t to_units(double seconds) {
+    largest_seconds_ = std::max(largest_seconds_, seconds);
+    return std::llround(std::min(seconds / result_.unit_seconds, kLargestCost));
+  }
+
   bool generator(NodeId id) const { return result_.tables[static_cast<size_t>(id)] == nullptr; }
   const hlo::Value& value(ValueId id) const { return graph_.values[static_cast<size_t>(id)]; }
   const Node& node(NodeId id) const { return graph_.nodes[static_cast<size_t>(id)]; }
 
   void add_nodes() {
-    const std::vector<Lifetime> lives = lifetimes(request_.module, graph_, request_.feeds);
+    const std::vector<Lifetime> lives = lifetimes(request_.module, graph_);
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       if (hlo::is_generator(request_.module, graph_, id)) {
         result_.tables.push_back(nullptr);
         result_.node_of.push_back(-1);
         continue;
       }
-      result_.tables.push_back(maker_.table(node(id)));
+      result_.tables.push_back(maker_.table(id));
       result_.node_of.push_back(static_cast<int32_t>(result_.problem.nodes.size()));
       result_.problem.nodes.push_back(make_node(id, lives[static_cast<size_t>(id)]));
     }
@@ -68,7 +83,7 @@ class ProblemBuilder {
     }
   }
 
-  solver::Node make_node(NodeId id, const Lifetime& life) const {
+  solver::Node make_node(NodeId id, const Lifetime& life) {
     solver::Node result{.begin = life.begin, .end = life.end, .costs = {}, .usages = {}};
     for (const Strategy& strategy : result_.tables[static_cast<size_t>(id)]->strategies) {
       const double seconds =
@@ -206,8 +221,11 @@ class ProblemBuilder {
   const IntraRequest& request_;
   const hlo::ValueGraph& graph_;
   cost::ReshardModel& reshard_;
+  const RuleBook rules_;
+  const IdleDims idle_dims_;
   StrategyMaker maker_;
   IntraProblem result_;
+  double largest_seconds_ = 0;
   std::vector<int64_t> depth_;
   std::map<std::tuple<int32_t, int, int32_t, int, double, bool, int>, int32_t> edge_tables_;
 };
@@ -215,7 +233,10 @@ class ProblemBuilder {
 }  // namespace
 
 IntraProblem build_problem(const IntraRequest& request, cost::ReshardModel& reshard) {
-  return ProblemBuilder(request, reshard).run();
+  ProblemBuilder builder(request, reshard, kPicosecond);
+  IntraProblem problem = builder.run();
+  if (builder.largest_seconds() <= kLargestCost * kPicosecond) return problem;
+  return ProblemBuilder(request, reshard, builder.largest_seconds() / kLargestCost).run();
 }
 
 }  // namespace alpa::planner

@@ -9,10 +9,11 @@
 namespace alpa::planner {
 
 /// The intra-operator problem in IOPDDL form: one node for each node of the graph that is no generator, its strategies
-/// those of its table; edges carry the seconds of a change of placement. Costs are whole picoseconds, usages bytes on
+/// those of its table; edges carry the seconds of a change of placement. Usages are bytes on
 /// one device.
 struct IntraProblem {
   solver::Problem problem;
+  double unit_seconds = 1e-12;  ///< Of its costs; more than a picosecond only where a cost is above 100 seconds.
   std::vector<std::shared_ptr<const StrategyTable>> tables;  ///< By graph node; null for generators.
   std::vector<int32_t> node_of;                              ///< By graph node: the problem's node, or -1.
   std::vector<int> followed;  ///< By graph node: the operand whose placement it takes, or -1.

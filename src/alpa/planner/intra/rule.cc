@@ -14,17 +14,22 @@ void FactorList::add(Factor::Kind kind, const std::vector<Dim>& operands, const 
   factor.size = size;
   factor.operand_dims.assign(request_.operands.size(), -1);
   factor.result_dims.assign(request_.results.size(), -1);
+  bool empty = false;  // a dim of 0 is divided by nothing, whatever the others are
+  const auto runs_over = [&](const tensor::Shape& shape, int64_t dim) {
+    const int64_t extent = shape.dims.at(static_cast<size_t>(dim));
+    factor.size = std::gcd(factor.size, extent);
+    empty |= extent == 0;
+    return static_cast<int>(dim);
+  };
   for (const Dim& at : operands) {
-    factor.operand_dims[static_cast<size_t>(at.index)] = static_cast<int>(at.dim);
-    factor.size =
-        std::gcd(factor.size, request_.operands[static_cast<size_t>(at.index)].dims.at(static_cast<size_t>(at.dim)));
+    const auto index = static_cast<size_t>(at.index);
+    factor.operand_dims[index] = runs_over(request_.operands[index], at.dim);
   }
   for (const Dim& at : results) {
-    factor.result_dims[static_cast<size_t>(at.index)] = static_cast<int>(at.dim);
-    factor.size =
-        std::gcd(factor.size, request_.results[static_cast<size_t>(at.index)].dims.at(static_cast<size_t>(at.dim)));
+    const auto index = static_cast<size_t>(at.index);
+    factor.result_dims[index] = runs_over(request_.results[index], at.dim);
   }
-  if (factor.size > 1) rule_.factors.push_back(std::move(factor));
+  if (!empty && factor.size > 1) rule_.factors.push_back(std::move(factor));
 }
 
 ShardingRule elementwise_rule(const RuleRequest& request) {

@@ -5,7 +5,7 @@
 /// The rules by family of opcodes; inside this room. Each appends the factors of one operation.
 namespace alpa::planner {
 
-/// Collects factors; a dim of size 1 divides nothing and is left out.
+/// Collects factors; a dim of size 0 or 1 divides nothing and is left out.
 class FactorList {
  public:
   explicit FactorList(const RuleRequest& request) : request_(request) {}

@@ -4,6 +4,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/builder.h"
+#include "alpa/hlo/edit.h"
 #include "alpa/planner/intra/intra.h"
 #include "alpa/planner/intra/memory.h"
 #include "alpa/planner/intra/predict.h"
@@ -100,8 +101,9 @@ TEST(Strategies, DotsAreDividedOverEveryAxis) {
   const Module module = two_layers();
   const hlo::ValueGraph graph = hlo::build_value_graph(module);
   const cost::CollectiveModel collectives(mesh::local_cpu(8), mesh::LogicalMesh({2, 4}));
-  StrategyMaker maker(module, graph, collectives);
-  const auto table = maker.table(graph.nodes[3]);
+  const RuleBook rules(module, graph);
+  StrategyMaker maker(rules, graph, collectives);
+  const auto table = maker.table(3);
   EXPECT_EQ(table->strategies.size(), 9u);  // three factors for each of two axes, none left out
   for (const Strategy& strategy : table->strategies) {
     int64_t bytes = 0;
@@ -186,10 +188,83 @@ TEST(PlanIntra, ACapBelowAnyPlanNamesTheLeast) {
   EXPECT_THROW(plan_intra(request), InfeasibleError);
 }
 
+TEST(Rules, ADimOfZeroIsNoFactor) {
+  ModuleBuilder module("m");
+  ComputationBuilder b("main");
+  const InstructionId x = b.parameter(f32({4, 0, 0, 8}));
+  const hlo::WindowDim one{1, 1, 0, 0, 1, 1, false};
+  const hlo::ConvolutionDims dims{0, 3, 2, 3, 0, 3, {1, 2}, {0, 1}, {1, 2}, 8, 1};
+  const InstructionId kernel = b.parameter(f32({1, 1, 1, 0}));
+  const InstructionId root = b.convolution(f32({4, 0, 0, 0}), x, kernel, {one, one}, dims);
+  ComputationBuilder c("main");
+  const InstructionId sum = c.op(Opcode::kNegate, f32({0, 8}), {c.parameter(f32({0, 8}))});
+  const ShardingRule elementwise = rule_of(std::move(module).build(std::move(c).build(sum)));
+  ASSERT_EQ(elementwise.factors.size(), 1u);
+  EXPECT_EQ(elementwise.factors[0].result_dims, (std::vector<int>{1}));
+  // The number of groups alone would divide the features.
+  const hlo::Computation entry = std::move(b).build(root);
+  const Module grouped{.name = "m", .computations = {entry}, .entry = 0, .proto = nullptr};
+  const ShardingRule convolution = rule_of(grouped);
+  ASSERT_EQ(convolution.factors.size(), 1u);
+  EXPECT_EQ(convolution.factors[0].result_dims, (std::vector<int>{0}));
+}
+
+TEST(PlanIntra, AnEmptyArrayStaysWhole) {
+  for (const Search search : {Search::kOptimize, Search::kPropagate}) {
+    ModuleBuilder module("m");
+    ComputationBuilder b("main");
+    const InstructionId x = b.parameter(f32({0, 8}));
+    const InstructionId sum = b.op(Opcode::kAdd, f32({0, 8}), {x, x});
+    const Module built = std::move(module).build(std::move(b).build(b.op(Opcode::kMultiply, f32({0, 8}), {sum, x})));
+    const hlo::ValueGraph graph = hlo::build_value_graph(built);
+    const cost::CollectiveModel collectives(mesh::local_cpu(8), mesh::LogicalMesh({8}));
+    IntraRequest request = request_for(built, graph, collectives);
+    request.search = search;
+    request.feeds = {};
+    const Assignment assignment = plan_intra(request);
+    EXPECT_TRUE(assignment.spec(graph, graph.inputs[0]).dims[0].empty());
+  }
+}
+
+TEST(Rules, IntegersHaveNoAllReduceOfTheirBits) {
+  const auto factors = [](Opcode opcode, DType dtype, double init) {
+    ModuleBuilder module("m");
+    ComputationBuilder b("main");
+    const InstructionId x = b.parameter(Shape(dtype, {8, 16}));
+    const InstructionId root = b.with_dimensions(Opcode::kReduce, Shape(dtype, {16}), {x, b.scalar(dtype, init)}, {0},
+                                                 {module.reducer(opcode, dtype)});
+    return rule_of(std::move(module).build(std::move(b).build(root))).factors.size();
+  };
+  EXPECT_EQ(factors(Opcode::kOr, DType::kPred, 0), 2u);
+  EXPECT_EQ(factors(Opcode::kAnd, DType::kPred, 1), 2u);
+  EXPECT_EQ(factors(Opcode::kOr, DType::kS32, 0), 1u);
+  EXPECT_EQ(factors(Opcode::kAnd, DType::kS32, -1), 1u);
+  EXPECT_EQ(factors(Opcode::kAdd, DType::kS32, 0), 2u);
+}
+
+TEST(Rules, AComplexIdentityHasNoImaginaryPart) {
+  const auto factors = [](Opcode opcode, double real, double imaginary) {
+    tensor::Literal init(Shape(DType::kC64, {}));
+    init.set(0, real);
+    init.set_imaginary(0, imaginary);
+    ModuleBuilder module("m");
+    ComputationBuilder b("main");
+    const InstructionId x = b.parameter(Shape(DType::kC64, {8, 16}));
+    const InstructionId root = b.with_dimensions(Opcode::kReduce, Shape(DType::kC64, {16}), {x, b.constant(init)}, {0},
+                                                 {module.reducer(opcode, DType::kC64)});
+    return rule_of(std::move(module).build(std::move(b).build(root))).factors.size();
+  };
+  EXPECT_EQ(factors(Opcode::kAdd, 0, 0), 2u);
+  EXPECT_EQ(factors(Opcode::kAdd, 0, 3000), 1u);
+  EXPECT_EQ(factors(Opcode::kMultiply, 1, 0), 2u);
+  EXPECT_EQ(factors(Opcode::kMultiply, 1, 1), 1u);
+}
+
 TEST(Lifetimes, ByHand) {
-  const Module module = two_layers();
+  Module module = two_layers();
+  hlo::set_input_output_aliases(module, {{1, 1}});
   const hlo::ValueGraph graph = hlo::build_value_graph(module);
-  const auto lives = lifetimes(module, graph, {{1, 1}});
+  const auto lives = lifetimes(module, graph);
   ASSERT_EQ(lives.size(), 6u);  // x w v dot tanh dot
   EXPECT_EQ(lives[0].end, 6);   // x is not donated: to the end
   EXPECT_EQ(lives[1].end, 6);   // w is an output as it is
@@ -197,6 +272,67 @@ TEST(Lifetimes, ByHand) {
   EXPECT_EQ(lives[3].end, 5);      // h: used by tanh
   EXPECT_TRUE(lives[4].occupies);  // tanh feeds a dot: it exists
   EXPECT_EQ(lives[4].end, 6);
+}
+
+// y = 2 w, twice over: w dies at its last use only if it is donated.
+TEST(Lifetimes, OnlyDonatedInputsDieEarly) {
+  ModuleBuilder builder("m");
+  ComputationBuilder b("main");
+  const InstructionId w = b.parameter(f32({8}));
+  const InstructionId two = b.op(Opcode::kAdd, f32({8}), {w, w});
+  const InstructionId sorted = b.with_dimensions(Opcode::kReverse, f32({8}), {two}, {0});
+  Module module = std::move(builder).build(std::move(b).build(b.tuple({sorted})));
+  const hlo::ValueGraph graph = hlo::build_value_graph(module);
+  EXPECT_EQ(lifetimes(module, graph)[0].end, 3);
+  hlo::set_input_output_aliases(module, {{0, 0}});
+  EXPECT_EQ(lifetimes(module, graph)[0].end, 2);
+}
+
+// for (i = 0; i < 3; ++i) h = dot(h, w): the state of a loop lives as long as the loop, w too though its use comes
+// first.
+TEST(Lifetimes, LoopCarriesLiveToTheEndOfTheLoop) {
+  const Shape kCount(DType::kS32, {});
+  const Shape square = f32({8, 8});
+  const Shape carry = Shape::tuple({kCount, square, square});
+  ModuleBuilder builder("m");
+  ComputationBuilder body("body");
+  const InstructionId state = body.parameter(carry);
+  const InstructionId w = body.get_tuple_element(state, 2);
+  const InstructionId h = body.dot(square, body.get_tuple_element(state, 1), w, {{1}, {0}, {}, {}});
+  const InstructionId turned = body.with_dimensions(Opcode::kReverse, square, {h}, {0});
+  const InstructionId i =
+      body.op(Opcode::kAdd, kCount, {body.get_tuple_element(state, 0), body.scalar(DType::kS32, 1)});
+  const hlo::ComputationId body_id = builder.add(std::move(body).build(body.tuple({i, turned, w})));
+  ComputationBuilder condition("condition");
+  const InstructionId inside = condition.get_tuple_element(condition.parameter(carry), 0);
+  const hlo::ComputationId condition_id =
+      builder.add(std::move(condition).build(condition.compare("LT", inside, condition.scalar(DType::kS32, 3))));
+  ComputationBuilder main("main");
+  const InstructionId h0 = main.parameter(square);
+  const InstructionId init = main.tuple({main.scalar(DType::kS32, 0), h0, main.parameter(square)});
+  const InstructionId loop = main.calling(Opcode::kWhile, carry, {init}, {body_id, condition_id});
+  const InstructionId last = main.get_tuple_element(loop, 1);
+  const InstructionId result = main.with_dimensions(Opcode::kReverse, square, {last}, {1});
+  const Module module = std::move(builder).build(std::move(main).build(result));
+  const hlo::ValueGraph graph = hlo::build_value_graph(module);
+  const auto lives = lifetimes(module, graph);
+  const auto find = [&](hlo::Node::Kind kind, Opcode opcode, hlo::ComputationId computation, int leaf) {
+    for (size_t id = 0; id < graph.nodes.size(); ++id) {
+      const hlo::Node& node = graph.nodes[id];
+      const Opcode its = module.computation(node.computation)[node.instruction].opcode;
+      if (node.kind == kind && its == opcode && node.computation == computation && node.leaf == leaf) return id;
+    }
+    return graph.nodes.size();
+  };
+  const size_t carried_h = find(hlo::Node::Kind::kCarry, Opcode::kWhile, module.entry, 1);
+  const size_t carried_w = find(hlo::Node::Kind::kCarry, Opcode::kWhile, module.entry, 2);
+  const size_t add = find(hlo::Node::Kind::kOperation, Opcode::kAdd, body_id, 0);
+  const size_t next_h = find(hlo::Node::Kind::kOperation, Opcode::kReverse, body_id, 0);
+  const size_t after = find(hlo::Node::Kind::kOperation, Opcode::kReverse, module.entry, 0);
+  const auto end_of_loop = static_cast<int64_t>(std::max(add, next_h)) + 1;
+  EXPECT_EQ(lives[carried_w].end, end_of_loop);
+  EXPECT_EQ(lives[carried_h].end, static_cast<int64_t>(after) + 1);
+  EXPECT_FALSE(lives[next_h].occupies);  // h is dead when it is made: it takes h's memory
 }
 
 }  // namespace

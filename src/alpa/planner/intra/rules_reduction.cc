@@ -10,7 +10,8 @@ namespace {
 
 using hlo::Opcode;
 
-// The one operation of a reducer over its two parameters, if that is all it is.
+// The one operation of a reducer over its two parameters, if that is all it is and devices' parts can be combined by
+// it: stock XLA has all-reduces for sums, products, extrema and, of predicates alone, "and" and "or".
 std::optional<Opcode> plain_operation(const hlo::Computation& reducer) {
   const hlo::Instruction& root = reducer[reducer.root];
   if (root.operands.size() != 2 || reducer.size() != 3) return std::nullopt;
@@ -22,9 +23,9 @@ std::optional<Opcode> plain_operation(const hlo::Computation& reducer) {
     case Opcode::kAdd:
     case Opcode::kMultiply:
     case Opcode::kMaximum:
-    case Opcode::kMinimum:
+    case Opcode::kMinimum: return root.opcode;
     case Opcode::kAnd:
-    case Opcode::kOr: return root.opcode;
+    case Opcode::kOr: return root.shape.dtype == tensor::DType::kPred ? std::optional(root.opcode) : std::nullopt;
     default: return std::nullopt;
   }
 }
@@ -54,14 +55,17 @@ double largest(tensor::DType dtype) {
   }
 }
 
-bool is_identity(Opcode operation, tensor::DType dtype, double value) {
+bool is_identity(Opcode operation, const tensor::Literal& constant) {
+  const tensor::DType dtype = constant.shape().dtype;
+  if (constant.imaginary_at(0) != 0) return false;
+  const double value = constant.at(0);
   switch (operation) {
     case Opcode::kAdd: return value == 0;
     case Opcode::kMultiply: return value == 1;
     case Opcode::kMaximum: return value == smallest(dtype);
     case Opcode::kMinimum: return value == largest(dtype);
     case Opcode::kOr: return value == 0;
-    case Opcode::kAnd: return dtype == tensor::DType::kPred && value == 1;
+    case Opcode::kAnd: return value == 1;
     default: return false;
   }
 }
@@ -77,8 +81,7 @@ bool is_plain_reducer(const RuleRequest& request, hlo::InstructionId init) {
   if (!operation) return false;
   const hlo::Instruction& constant = request.computation[init];
   const auto value = constant.opcode == Opcode::kConstant ? hlo::constant_value(constant) : std::nullopt;
-  return value && tensor::bit_width(constant.shape.dtype) >= 8 &&
-         is_identity(*operation, constant.shape.dtype, value->at(0));
+  return value && is_identity(*operation, *value);
 }
 
 ShardingRule reduce_rule(const RuleRequest& request) {

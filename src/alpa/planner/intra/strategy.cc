@@ -1,14 +1,10 @@
 #include "alpa/planner/intra/strategy.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <functional>
 
-#include "alpa/hlo/attributes.h"
-#include "alpa/hlo/edit.h"
 #include "alpa/hlo/flops.h"
+#include "alpa/planner/intra/idle_dims.h"
 
 namespace alpa::planner {
 namespace {
@@ -107,6 +103,7 @@ std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const Sha
     place(axis + 1);
     if (mesh.size(axis) == 1) return;
     for (int factor = 0; factor < static_cast<int>(rule.factors.size()); ++factor) {
+      if (rule.factors[static_cast<size_t>(factor)].size == 1) continue;
       factor_of[static_cast<size_t>(axis)] = factor;
       place(axis + 1);
     }
@@ -116,45 +113,61 @@ std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const Sha
   return result;
 }
 
-std::shared_ptr<const StrategyTable> StrategyMaker::table(const hlo::Node& node) {
-  const mesh::LogicalMesh& mesh = collectives_.logical_mesh();
-  const hlo::Computation& computation = module_.computation(node.computation);
-  const hlo::Instruction& instruction = computation[node.instruction];
-  RuleRequest request{module_, computation, instruction, {}, {}};
-  for (const hlo::ValueId value : node.operands)
-    request.operands.push_back(graph_.values[static_cast<size_t>(value)].shape);
-  for (const hlo::ValueId value : node.results)
-    request.results.push_back(graph_.values[static_cast<size_t>(value)].shape);
+std::vector<char> StrategyMaker::idle_of(const hlo::Node& node, const ShardingRule& rule) const {
+  std::vector<char> idle;
+  if (node.kind == hlo::Node::Kind::kOperation) {
+    for (const Factor& factor : rule.factors) idle.push_back(idle_dims_ != nullptr && idle_dims_->idle(node, factor));
+  } else {
+    const hlo::ValueId value = node.results[0];
+    for (int dim = 0; dim < graph_.values[static_cast<size_t>(value)].shape.rank(); ++dim)
+      idle.push_back(idle_dims_ != nullptr && idle_dims_->idle(value, dim));
+  }
+  return idle;
+}
 
-  std::string key =
-      node.kind == hlo::Node::Kind::kOperation ? hlo::signature(module_, computation, instruction) : "free";
-  for (const tensor::Shape& shape : request.operands) key += "|" + tensor::to_string(shape);
-  for (const tensor::Shape& shape : request.results) key += ">" + tensor::to_string(shape);
-  auto& known = known_[key];
+std::vector<Strategy> StrategyMaker::free_strategies(const tensor::Shape& shape, const std::vector<char>& idle) const {
+  std::vector<Strategy> strategies;
+  for (const ShardingSpec& spec : sharding::enumerate_specs(shape, collectives_.logical_mesh())) {
+    bool divides_idle = false;
+    for (size_t dim = 0; dim < idle.size(); ++dim) divides_idle |= idle[dim] && !spec.dims[dim].empty();
+    if (!divides_idle) strategies.push_back({{}, {spec}, {}});
+  }
+  return strategies;
+}
+
+std::vector<Strategy> StrategyMaker::operation_strategies(const RuleRequest& request, ShardingRule rule,
+                                                          const std::vector<char>& idle) const {
+  const mesh::LogicalMesh& mesh = collectives_.logical_mesh();
+  for (size_t factor = 0; factor < idle.size(); ++factor) {
+    if (idle[factor]) rule.factors[factor].size = 1;
+  }
+  std::vector<Strategy> strategies = enumerate_strategies(request, rule, mesh);
+  if (!hlo::is_contraction(request.instruction.opcode)) return strategies;
+  keep_most_divided(strategies, rule, mesh);
+  const double seconds = static_cast<double>(hlo::flops(request.computation, request.instruction)) /
+                         collectives_.cluster().device.flops_for(tensor::name(request.instruction.shape.dtype));
+  for (Strategy& strategy : strategies)
+    strategy.compute_seconds = seconds / static_cast<double>(parts_of_work(rule, mesh, strategy));
+  return strategies;
+}
+
+std::shared_ptr<const StrategyTable> StrategyMaker::table(hlo::NodeId id) {
+  const mesh::LogicalMesh& mesh = collectives_.logical_mesh();
+  const hlo::Node& node = graph_.nodes[static_cast<size_t>(id)];
+  const RuleBook::Entry& entry = rules_.entry(id);
+  const std::vector<char> idle = idle_of(node, entry.rule);
+  auto& known = known_[{entry.id, idle}];
   if (known != nullptr) return known;
 
   auto table = std::make_shared<StrategyTable>();
   table->id = static_cast<int32_t>(known_.size()) - 1;
-  const mesh::DeviceSpec& device = collectives_.cluster().device;
-  if (node.kind != hlo::Node::Kind::kOperation) {
-    for (const ShardingSpec& spec : sharding::enumerate_specs(request.results[0], mesh))
-      table->strategies.push_back({{}, {spec}, {}});
-  } else {
-    const ShardingRule rule = sharding_rule(request);
-    table->strategies = enumerate_strategies(request, rule, mesh);
-    if (hlo::is_contraction(instruction.opcode)) {
-      keep_most_divided(table->strategies, rule, mesh);
-      const double seconds = static_cast<double>(hlo::flops(computation, instruction)) /
-                             device.flops_for(tensor::name(instruction.shape.dtype));
-      for (Strategy& strategy : table->strategies) {
-        strategy.compute_seconds = seconds / static_cast<double>(parts_of_work(rule, mesh, strategy));
-      }
-    }
-  }
+  const RuleRequest request = rules_.request(id);
+  table->strategies = node.kind == hlo::Node::Kind::kOperation ? operation_strategies(request, entry.rule, idle)
+                                                               : free_strategies(request.results[0], idle);
   for (Strategy& strategy : table->strategies) {
     const int64_t bytes =
         local_bytes(request.operands, strategy.operands, mesh) + local_bytes(request.results, strategy.results, mesh);
-    strategy.traffic_seconds = static_cast<double>(bytes) / device.memory_bandwidth;
+    strategy.traffic_seconds = static_cast<double>(bytes) / collectives_.cluster().device.memory_bandwidth;
     for (const Communication& one : strategy.communication) {
       strategy.communication_seconds += collectives_.seconds(one.kind, one.bytes, one.axes);
     }

@@ -2,12 +2,12 @@
 
 #include <map>
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "alpa/cost/collective_model.h"
 #include "alpa/hlo/value_graph.h"
-#include "alpa/planner/intra/rule.h"
+#include "alpa/planner/intra/rule_book.h"
 #include "alpa/sharding/spec.h"
 
 namespace alpa::planner {
@@ -35,20 +35,31 @@ struct StrategyTable {
   std::vector<Strategy> strategies;
 };
 
+class IdleDims;
+
 /// Makes strategy tables and remembers them by what an operation looks like.
 class StrategyMaker {
  public:
-  StrategyMaker(const hlo::Module& module, const hlo::ValueGraph& graph, const cost::CollectiveModel& collectives)
-      : module_(module), graph_(graph), collectives_(collectives) {}
+  /// Without `idle_dims` every dim may be divided.
+  StrategyMaker(const RuleBook& rules, const hlo::ValueGraph& graph, const cost::CollectiveModel& collectives,
+                const IdleDims* idle_dims = nullptr)
+      : rules_(rules), graph_(graph), collectives_(collectives), idle_dims_(idle_dims) {}
 
   /// Of dots and convolutions only those that divide the work over the most devices.
-  std::shared_ptr<const StrategyTable> table(const hlo::Node& node);
+  std::shared_ptr<const StrategyTable> table(hlo::NodeId node);
 
  private:
-  const hlo::Module& module_;
+  /// One a factor of an operation, one a dim of the result of what is none: whether it stays whole.
+  std::vector<char> idle_of(const hlo::Node& node, const ShardingRule& rule) const;
+  std::vector<Strategy> free_strategies(const tensor::Shape& shape, const std::vector<char>& idle) const;
+  std::vector<Strategy> operation_strategies(const RuleRequest& request, ShardingRule rule,
+                                             const std::vector<char>& idle) const;
+
+  const RuleBook& rules_;
   const hlo::ValueGraph& graph_;
   const cost::CollectiveModel& collectives_;
-  std::map<std::string, std::shared_ptr<const StrategyTable>> known_;
+  const IdleDims* idle_dims_;
+  std::map<std::pair<int32_t, std::vector<char>>, std::shared_ptr<const StrategyTable>> known_;
 };
 
 /// All strategies that a rule gives on a mesh: axes of size above 1, ascending in a factor, nothing padded.

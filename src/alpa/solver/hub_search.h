@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "alpa/solver/branch.h"
+
+namespace alpa::solver {
+
+/// Search that decides hubs, the nodes with most neighbours, one after the other. Bounds by message passing lose most
+/// around hubs; where these are decided the field falls apart and the bounds come near to the truth.
+///
+/// It goes level by level and compares only what one level gave, so that the answers do not depend on how many threads
+/// share the work. Costs are scaled as the dual's, without the field's constant.
+class HubSearch {
+ public:
+  /// Whether this works for a field: messages across forbidden entries may be no numbers once strategies are ruled out.
+  static bool suits(const Mrf& mrf);
+
+  explicit HubSearch(Branch whole) { open_.push_back(std::move(whole)); }
+
+  /// A lower bound, at most `limit`: parts whose bound reaches the limit are closed and the others parted on, while
+  /// `work` (elementary operations) suffices. Goes on from where the last call stopped; the limit must not rise.
+  Cost raise_bound(Cost limit, int64_t work);
+
+  /// Looks for a good labelling below `limit`: on each level keeps the few parts that look best. `hear` gets the
+  /// labellings met on the way, and says below what cost others are still worth a look.
+  using LabelListener = std::function<Cost(const std::vector<int32_t>&)>;
+  void dive(Cost limit, const LabelListener& hear) const;
+
+ private:
+  std::vector<Branch> open_;  ///< Every labelling below the limit is in one of these.
+};
+
+}  // namespace alpa::solver
