@@ -236,6 +236,29 @@ TEST_F(ControlFlow, WeakCarriesTakeTheTypeOfTheBody) {
   EXPECT_EQ(cond(Array(true), [] { return Array(1.0); }, [] { return zeros({}, DType::kF64); }).dtype(), DType::kF64);
 }
 
+TEST_F(ControlFlow, BranchesWithoutOperands) {
+  const auto choose = [](const Array& x) {
+    return cond(sum(x) > 0, [] { return Array(1.0); }, [] { return zeros({}, DType::kF64); });
+  };
+  EXPECT_EQ(choose(ones({4})).item<double>(), 1);
+  EXPECT_EQ(choose(zeros({4})).item<double>(), 0);
+  EXPECT_EQ(parallelize(choose)(ones({4})).item<double>(), 1);
+  expect_near(grad([&](const Array& x) { return sum(x) * choose(x).astype(DType::kF64); })(at("h")),
+              zeros({4}, DType::kF64) + choose(at("h")), "gradient", 1e-12);
+}
+
+TEST_F(ControlFlow, ArraysNeverAssignedAreErrors) {
+  EXPECT_THROW(checkpoint([](const Array&) { return Array(); })(at("h")), InvalidArgumentError);
+  EXPECT_THROW(cond(Array(true), [] { return Array(); }, [] { return Array(); }), InvalidArgumentError);
+  EXPECT_THROW(scan([](const Array& c, const Array&) { return std::pair(c, Array()); }, at("h"), at("xs")),
+               InvalidArgumentError);
+  EXPECT_THROW(scan([](const Array& c, const Array&) { return std::pair(c, c); }, Array(), at("xs")),
+               InvalidArgumentError);
+  EXPECT_THROW(while_loop([](const Array&) { return Array(); }, [](const Array& c) { return c; }, at("h")),
+               InvalidArgumentError);
+  EXPECT_THROW(optimization_barrier(Array()), InvalidArgumentError);
+}
+
 TEST_F(ControlFlow, ErrorsNamePathShapesAndPlace) {
   const std::map<std::string, Array> init = {{"h", at("h")}};
   try {

@@ -92,7 +92,11 @@ Array TraceScope::import(const Array& array, const Where& where) {
 
 Closure TraceScope::finish(std::vector<Array> results) && {
   auto function = std::make_shared<Function>();
-  for (Array& result : results) function->results.push_back(import(result, Where::current()));
+  for (Array& result : results) {
+    require<InvalidArgumentError>(result.defined(), "trace", "{} returns an Array that was never assigned",
+                                  trace_->what);
+    function->results.push_back(import(result, Where::current()));
+  }
   function->explicit_count = parameters_.size();
   function->parameters = std::move(parameters_);
   function->parameters.insert(function->parameters.end(), stand_ins_.begin(), stand_ins_.end());
@@ -153,6 +157,8 @@ std::vector<Array> emit(std::shared_ptr<const Primitive> primitive, std::vector<
   TraceScope* const scope = TraceScope::current();
   uint64_t latest = 0;
   for (Array& input : inputs) {
+    require<InvalidArgumentError>(input.defined(), primitive->name,
+                                  "an operand at {} is an Array that was never assigned", to_string(where));
     if (scope != nullptr) {
       input = scope->import(input, where);
     } else {

@@ -123,6 +123,9 @@ FlatArrays optimization_barrier(const FlatArrays& arrays, const Where& where) {
                 .jvp = [](const JvpArguments& a) { return barrier_of_defined(a.tangents); },
                 .needs = [](const Node&, const std::vector<bool>& used) { return used; }});
   if (arrays.empty()) return {};
+  for (const Array& array : arrays)
+    require<InvalidArgumentError>(array.defined(), "optimization_barrier", "an array at {} was never assigned",
+                                  to_string(where));
   return emit(primitive, arrays, shapes_of(arrays), where);
 }
 

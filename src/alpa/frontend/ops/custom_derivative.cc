@@ -145,6 +145,7 @@ FlatArrays custom_jvp(const CustomJvp& rule, const FlatArrays& arguments) {
   const Closure pushed = trace_body("a jvp rule", both, [&](const FlatArrays& inputs) {
     FlatArrays found = rule.rule(part(inputs, 0, count), part(inputs, count, count));
     check_shapes("custom_jvp", found, expected, "the rule's value or tangent");
+    for (size_t k = output_shapes.size(); k < found.size(); ++k) found[k] = instantiate(found[k], expected[k]);
     return found;
   });
   const std::vector<Array> captured = captured_by({function, pushed});
