@@ -13,7 +13,10 @@ namespace console {
 class Progress {
  public:
   Progress(int64_t steps, std::string unit, double units_per_step)
-      : steps_(steps), unit_(std::move(unit)), units_per_step_(units_per_step), start_(std::chrono::steady_clock::now()) {}
+      : steps_(steps),
+        unit_(std::move(unit)),
+        units_per_step_(units_per_step),
+        start_(std::chrono::steady_clock::now()) {}
 
   void show(int64_t step, double loss) {
     losses_.push_back(loss);

@@ -48,7 +48,8 @@ class Digits {
   alpa::Array images(const std::vector<int64_t>& rows) const {
     std::vector<float> values;
     for (const int64_t row : rows) {
-      for (int64_t pixel = 0; pixel < 64; ++pixel) values.push_back(static_cast<float>(images_.at(row * 64 + pixel) / 16));
+      for (int64_t pixel = 0; pixel < 64; ++pixel)
+        values.push_back(static_cast<float>(images_.at(row * 64 + pixel) / 16));
     }
     return alpa::Array::from(values, {static_cast<int64_t>(rows.size()), 64});
   }

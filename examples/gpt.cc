@@ -1,9 +1,10 @@
 // Trains a language model on the bytes of a text and writes a sample.
+#include "models/gpt.h"
+
 #include <sys/stat.h>
 
 #include "console.h"
 #include "data.h"
-#include "models/gpt.h"
 #include "options.h"
 
 namespace {
@@ -25,13 +26,15 @@ struct Choices : examples::Options {
 
 /// A text that every Debian machine has; elsewhere the project's own licence.
 std::string default_text() {
-  const std::string ours = std::string(ALPA_EXAMPLES_DATA) + "/../../LICENSE", debians = "/usr/share/common-licenses/GPL-3";
+  const std::string ours = std::string(ALPA_EXAMPLES_DATA) + "/../../LICENSE",
+                    debians = "/usr/share/common-licenses/GPL-3";
   struct stat status {};
   return stat(debians.c_str(), &status) == 0 ? debians : ours;
 }
 
 /// Continues `prompt` byte by byte. The window slides once it is full.
-std::string sample(const models::Gpt& gpt, const models::GptConfig& config, std::string text, int64_t count, Array key) {
+std::string sample(const models::Gpt& gpt, const models::GptConfig& config, std::string text, int64_t count,
+                   Array key) {
   const auto next = alpa::parallelize(
       [](const models::Gpt& model, const Array& tokens, const Array& place, const Array& draw) {
         const Array logits = model(tokens).first;
@@ -55,22 +58,21 @@ void train(const Choices& choices) {
   alpa::init("local", {.num_devices = choices.devices});
   const examples::Text text(choices.text);
   const Array key = alpa::random::key(static_cast<uint64_t>(choices.seed));
-  const auto optimizer =
-      alpa::optim::chain(alpa::optim::clip_by_global_norm(1.0),
-                         alpa::optim::adamw({.learning_rate = alpa::optim::warmup_cosine_decay_schedule(
-                                                 0, 3e-3, std::max<int64_t>(1, choices.steps / 10), choices.steps + 1, 3e-4)}));
+  const auto optimizer = alpa::optim::chain(
+      alpa::optim::clip_by_global_norm(1.0),
+      alpa::optim::adamw({.learning_rate = alpa::optim::warmup_cosine_decay_schedule(
+                              0, 3e-3, std::max<int64_t>(1, choices.steps / 10), choices.steps + 1, 3e-4)}));
   auto state = alpa::optim::create_train_state(optimizer, models::init_gpt(key, choices.model));
 
   const auto step = [&](const auto& before, const Batch& batch) {
-    const auto [loss, gradients] = alpa::value_and_grad([&](const models::Gpt& gpt) {
-      return models::gpt_loss(gpt, batch.tokens, batch.labels);
-    })(before.params);
+    const auto [loss, gradients] = alpa::value_and_grad(
+        [&](const models::Gpt& gpt) { return models::gpt_loss(gpt, batch.tokens, batch.labels); })(before.params);
     return std::pair(before.apply_gradients(optimizer, gradients), loss);
   };
   const auto train_step = alpa::parallelize(step, {.method = examples::method(choices.method)});
 
-  std::printf("%s: %ld layers, %ld wide, on %d devices\n", choices.text.c_str(), static_cast<long>(choices.model.layers),
-              static_cast<long>(choices.model.hidden), choices.devices);
+  std::printf("%s: %ld layers, %ld wide, on %d devices\n", choices.text.c_str(),
+              static_cast<long>(choices.model.layers), static_cast<long>(choices.model.hidden), choices.devices);
   std::mt19937_64 random(static_cast<uint64_t>(choices.seed));
   console::Progress progress(choices.steps, "tokens", static_cast<double>(choices.batch * choices.model.sequence));
   for (int64_t k = 1; k <= choices.steps; ++k) {
@@ -97,9 +99,15 @@ int main(int argc, char** argv) {
   app.add_option("--text", choices.text, "file to learn from")->capture_default_str();
   app.add_option("--batch", choices.batch, "sequences a step")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--layers", choices.model.layers, "blocks")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--hidden", choices.model.hidden, "width, a multiple of 8 heads")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--sequence", choices.model.sequence, "bytes a sequence")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--sample", choices.sample, "bytes to write at the end")->capture_default_str()->check(CLI::NonNegativeNumber);
+  app.add_option("--hidden", choices.model.hidden, "width, a multiple of 8 heads")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--sequence", choices.model.sequence, "bytes a sequence")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--sample", choices.sample, "bytes to write at the end")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--save", choices.save, "safetensors file for the whole state");
   CLI11_PARSE(app, argc, argv);
   return examples::run([&] { train(choices); });

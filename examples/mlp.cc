@@ -1,7 +1,8 @@
 // Recognizes handwritten digits: 1,797 real ones of 8x8 pixels, of which the last fifth is kept for testing.
+#include "models/mlp.h"
+
 #include "console.h"
 #include "data.h"
-#include "models/mlp.h"
 #include "options.h"
 
 namespace {

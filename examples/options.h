@@ -19,7 +19,9 @@ struct Options {
 /// Adds them to an example's own. `steps` is the default.
 inline void add_options(CLI::App& app, Options& options, int64_t steps) {
   options.steps = steps;
-  app.add_option("--devices", options.devices, "devices to train on")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--devices", options.devices, "devices to train on")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "training steps")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "of the parameters and the batches")->capture_default_str();
   app.add_option("--method", options.method, "how the step is spread: shard or data")

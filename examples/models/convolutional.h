@@ -9,8 +9,8 @@
 namespace models {
 
 struct Conv {
-  Array kernel;                // [h,w,I,O]
-  std::optional<Array> bias;   // [O]
+  Array kernel;               // [h,w,I,O]
+  std::optional<Array> bias;  // [O]
   int64_t stride = 1;
   std::string padding = "SAME";
   ALPA_PYTREE(kernel, bias, stride, padding)
@@ -21,8 +21,8 @@ struct Conv {
   }
 };
 
-inline Conv init_conv(const Array& key, int64_t size, int64_t inputs, int64_t outputs, int64_t stride = 1, bool bias = true,
-                      const std::string& padding = "SAME") {
+inline Conv init_conv(const Array& key, int64_t size, int64_t inputs, int64_t outputs, int64_t stride = 1,
+                      bool bias = true, const std::string& padding = "SAME") {
   const double scale = 1 / std::sqrt(static_cast<double>(size * size * inputs));
   Conv conv{alpa::random::normal(key, {size, size, inputs, outputs}) * scale, {}, stride, padding};
   if (bias) conv.bias = alpa::zeros({outputs});

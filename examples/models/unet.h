@@ -4,7 +4,8 @@
 #include "transformer.h"
 
 /// A denoiser of pictures: down, middle, up, with skips and the time step mixed in.
-/// Source: Ronneberger et al., "U-Net", MICCAI 2015; Ho et al., "Denoising diffusion probabilistic models", NeurIPS 2020.
+/// Source: Ronneberger et al., "U-Net", MICCAI 2015; Ho et al., "Denoising diffusion probabilistic models", NeurIPS
+/// 2020.
 namespace models {
 
 struct UnetConfig {
@@ -70,8 +71,12 @@ inline Unet init_unet(const Array& key, const UnetConfig& config) {
   const auto next = [&] { return alpa::random::fold_in(key, drawn++); };
   const int64_t C = config.channels, T = 4 * C;
   const auto block = [&](int64_t inputs, int64_t outputs) {
-    ResBlock made{init_group_norm(inputs), init_group_norm(outputs), init_conv(next(), 3, inputs, outputs),
-                  init_conv(next(), 3, outputs, outputs), init_dense(next(), T, outputs), {}};
+    ResBlock made{init_group_norm(inputs),
+                  init_group_norm(outputs),
+                  init_conv(next(), 3, inputs, outputs),
+                  init_conv(next(), 3, outputs, outputs),
+                  init_dense(next(), T, outputs),
+                  {}};
     if (inputs != outputs) made.s = init_conv(next(), 1, inputs, outputs);
     return made;
   };

@@ -67,9 +67,14 @@ inline std::pair<WideResNet, WideResNetStatistics> init_wide_resnet(const Array&
     const int64_t ch = config.channels << stage, wide = ch * config.width_factor, outputs = ch * 4;
     for (int64_t b = 0; b < config.blocks[stage]; ++b) {
       const int64_t stride = stage > 0 && b == 0 ? 2 : 1;
-      Bottleneck block{init_conv(next(), 1, inputs, ch, 1, false),    init_conv(next(), 3, ch, wide, stride, false),
-                       init_conv(next(), 1, wide, outputs, 1, false), init_batch_norm(ch), init_batch_norm(wide),
-                       init_batch_norm(outputs), {}, {}};
+      Bottleneck block{init_conv(next(), 1, inputs, ch, 1, false),
+                       init_conv(next(), 3, ch, wide, stride, false),
+                       init_conv(next(), 1, wide, outputs, 1, false),
+                       init_batch_norm(ch),
+                       init_batch_norm(wide),
+                       init_batch_norm(outputs),
+                       {},
+                       {}};
       BottleneckStatistics statistics{init_statistics(ch), init_statistics(wide), init_statistics(outputs), {}};
       if (inputs != outputs || stride != 1) {
         block.cp = init_conv(next(), 1, inputs, outputs, stride, false);

@@ -61,9 +61,8 @@ void expect_gpt(const std::string& model, const models::GptConfig& config) {
   const auto state = alpa::optim::create_train_state(optimizer, fixture.params(like, gpt_name));
   const Text batch{Array(fixture.inputs.at("batch.tokens")), Array(fixture.inputs.at("batch.labels"))};
   const auto step = [&](const auto& before, const Text& text) {
-    const auto [loss, gradients] = alpa::value_and_grad([&](const models::Gpt& gpt) {
-      return models::gpt_loss(gpt, text.tokens, text.labels);
-    })(before.params);
+    const auto [loss, gradients] = alpa::value_and_grad(
+        [&](const models::Gpt& gpt) { return models::gpt_loss(gpt, text.tokens, text.labels); })(before.params);
     return std::pair(before.apply_gradients(optimizer, gradients), loss);
   };
   expect_training(fixture, state, batch, step, gpt_name);
@@ -104,7 +103,8 @@ TEST_P(Models, LstmTrainsAsInJax) {
   const Fixture fixture("lstm");
   const auto optimizer = alpa::optim::chain(alpa::optim::clip_by_global_norm(1.0),
                                             alpa::optim::adam({.learning_rate = 1e-3, .eps = 1e-6}));
-  // "cells[1].state.f.kernel" -> "OptimizedLSTMCell_1.hf.kernel"; "cells[0].input.i" -> "OptimizedLSTMCell_0.ii.kernel".
+  // "cells[1].state.f.kernel" -> "OptimizedLSTMCell_1.hf.kernel"; "cells[0].input.i" ->
+  // "OptimizedLSTMCell_0.ii.kernel".
   const auto name = [](std::string path) {
     if (path == "embedding") return std::string("emb.embedding");
     const std::string cells = "cells[", state = "].state.", input = "].input.";
@@ -188,7 +188,8 @@ TEST_P(Models, WideResnetTrainsAsInJax) {
     })(before.params);
     const auto decayed = decay.update(gradients, no_state, before.params).first;
     auto [updates, momentum] = optimizer.update(decayed, before.momentum, before.params);
-    return std::pair(ResNetState{alpa::optim::apply_updates(before.params, updates), both.second, momentum}, both.first);
+    return std::pair(ResNetState{alpa::optim::apply_updates(before.params, updates), both.second, momentum},
+                     both.first);
   };
   expect_training(fixture, state, batch, step, name);
 }

@@ -27,6 +27,27 @@ using Parameter = std::tuple<int, std::string>;  // plug-in, mesh
 
 class Operations : public testing::TestWithParam<Parameter> {};
 
+/// Values are those of one device, and bytes and divided work what the strategy says.
+void expect_as_predicted(const planner::Strategy& strategy, const mesh::LogicalMesh& mesh,
+                         const mesh::ClusterSpec& cluster, const Outcome& single, const Outcome& outcome) {
+  for (size_t output = 0; output < outcome.outputs.size(); ++output) {
+    EXPECT_LE(difference(single.outputs[output], outcome.outputs[output]), tolerance(single.outputs[output].shape()))
+        << "output " << output;
+  }
+  std::map<std::string, hlo::CollectiveTotal> predicted;
+  for (const planner::Communication& communication : strategy.communication) {
+    predicted[std::string(hlo::name(communication.kind))].count += 1;
+    predicted[std::string(hlo::name(communication.kind))].bytes += static_cast<double>(communication.bytes);
+  }
+  EXPECT_TRUE(same_bytes(outcome.found, predicted))
+      << "found " << describe(outcome.found) << " predicted " << describe(predicted);
+  if (single.contraction_flops > 0) {
+    const double rate = cluster.device.flops_for(tensor::name(single.outputs[0].shape().dtype));
+    const double parts = std::round(static_cast<double>(single.contraction_flops) / rate / strategy.compute_seconds);
+    EXPECT_EQ(outcome.contraction_flops * static_cast<int64_t>(parts), single.contraction_flops * mesh.num_devices());
+  }
+}
+
 TEST_P(Operations, EveryStrategyIsRightAndMovesThePredictedBytes) {
   const auto& [plugin, mesh_text] = GetParam();
   const mesh::LogicalMesh mesh = mesh::LogicalMesh::parse(mesh_text);
@@ -65,25 +86,7 @@ TEST_P(Operations, EveryStrategyIsRightAndMovesThePredictedBytes) {
         ADD_FAILURE() << error.what();
         continue;
       }
-      for (size_t output = 0; output < outcome.outputs.size(); ++output) {
-        EXPECT_LE(difference(single.outputs[output], outcome.outputs[output]),
-                  tolerance(single.outputs[output].shape()))
-            << "output " << output;
-      }
-      std::map<std::string, hlo::CollectiveTotal> predicted;
-      for (const planner::Communication& communication : strategy.communication) {
-        predicted[std::string(hlo::name(communication.kind))].count += 1;
-        predicted[std::string(hlo::name(communication.kind))].bytes += static_cast<double>(communication.bytes);
-      }
-      EXPECT_TRUE(same_bytes(outcome.found, predicted))
-          << "found " << describe(outcome.found) << " predicted " << describe(predicted);
-      if (single.contraction_flops > 0) {
-        const double rate = cluster.device.flops_for(tensor::name(single.outputs[0].shape().dtype));
-        const double parts =
-            std::round(static_cast<double>(single.contraction_flops) / rate / strategy.compute_seconds);
-        EXPECT_EQ(outcome.contraction_flops * static_cast<int64_t>(parts),
-                  single.contraction_flops * mesh.num_devices());
-      }
+      expect_as_predicted(strategy, mesh, cluster, single, outcome);
     }
   }
   RecordProperty("strategies_tried", std::to_string(tried));

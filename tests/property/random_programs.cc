@@ -7,6 +7,7 @@
 #include "alpa/cost/collective_model.h"
 #include "alpa/hlo/builder.h"
 #include "alpa/mesh/cluster.h"
+#include "alpa/planner/intra/rule_book.h"
 #include "alpa/planner/intra/strategy.h"
 
 namespace alpa::property {
@@ -261,16 +262,18 @@ plan::Plan random_plan(const compiler::Program& program, const mesh::LogicalMesh
   const hlo::ValueGraph& graph = program.graph;
   const mesh::ClusterSpec cluster = mesh::local_cpu(8);
   const cost::CollectiveModel collectives(cluster, mesh);
-  planner::StrategyMaker maker(program.module, graph, collectives);
+  const planner::RuleBook rules(program.module, graph);
+  planner::StrategyMaker maker(rules, graph, collectives);
   plan::Plan plan;
   plan.program_hash = program.hash;
   plan.mesh = mesh;
+  plan.cluster = cluster;
   std::vector<sharding::ShardingSpec> specs;
   for (const hlo::Value& value : graph.values) specs.push_back(sharding::ShardingSpec::replicated(value.shape.rank()));
   for (hlo::NodeId id = 0; id < static_cast<hlo::NodeId>(graph.nodes.size()); ++id) {
     if (hlo::is_generator(program.module, graph, id)) continue;
     const hlo::Node& node = graph.nodes[static_cast<size_t>(id)];
-    const auto table = maker.table(node);
+    const auto table = maker.table(id);
     const planner::Strategy& strategy = table->strategies[random() % table->strategies.size()];
     for (size_t k = 0; k < node.results.size(); ++k) specs[static_cast<size_t>(node.results[k])] = strategy.results[k];
     const std::string& name = program.module.computation(node.computation)[node.instruction].name;

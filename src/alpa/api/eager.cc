@@ -25,7 +25,8 @@ class FirstDevice : public frontend::Evaluator {
     const auto cluster = cluster_.lock();
     require<InvalidArgumentError>(cluster != nullptr, "array", "the cluster was shut down: call alpa::init first");
     const std::lock_guard lock(mutex_);
-    pjrt::Executable& executable = compiled(cluster->client, hlo::write_module(passes::explicit_bounds(hlo::inline_calls(module), 1)));
+    pjrt::Executable& executable =
+        compiled(cluster->client, hlo::write_module(passes::explicit_bounds(hlo::inline_calls(module), 1)));
     std::vector<pjrt::Buffer> placed;  // of inputs that lie elsewhere
     placed.reserve(inputs.size());
     std::vector<std::vector<pjrt::Buffer*>> arguments(1);

@@ -99,8 +99,7 @@ class CompiledStep : public Executable {
     require<InvalidArgumentError>(!error, "dump_debug_info", "cannot make the folder {}: {}", directory,
                                   error.message());
     write_file(directory + "/program.hlo.txt", hlo::to_text(program_.module));
-    write_file(directory + "/annotated.hlo.pb",
-               hlo::write_module(compiler::annotated_module(program_, plan_)));
+    write_file(directory + "/annotated.hlo.pb", hlo::write_module(compiler::annotated_module(program_, plan_)));
     write_file(directory + "/partitioned.hlo.txt", get_hlo_text());
     write_file(directory + "/plan.json", get_plan());
     write_file(directory + "/times.txt", fmt::format("planning_seconds {}\ncompile_seconds {}\n",

@@ -133,7 +133,7 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
       fmt::format("[plan] no plan was found that fits into {} bytes a device on the mesh {}: the least memory of those "
                   "tried is {} bytes; raise --memory-gb or use more devices",
                   cap, mesh.to_string(), least),
-      least);
+      least, /*proved=*/false);
 }
 
 plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {

@@ -30,8 +30,8 @@ std::string module_bytes(std::string bytes, std::string_view source, const Stabl
 
 /// Reads a step from the bytes of its file (plain or xz; HloModuleProto, HloProto, StableHLO). Without `meta`, names
 /// come from each parameter's op_name, and state from the donation entries; what is not donated is the batch, unless
-/// nothing is: then it is not known. `observer` sees each pass. Errors: InvalidArgumentError that names `source` and what
-/// is wrong with it; UnsupportedError for XLA's HLO text.
+/// nothing is: then it is not known. `observer` sees each pass. Errors: InvalidArgumentError that names `source` and
+/// what is wrong with it; UnsupportedError for XLA's HLO text.
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
                      const StableHloReader& stablehlo, const passes::PassObserver& observer = {});
 

@@ -57,8 +57,8 @@ struct Plan {
 /// Deterministic text: same plan, same bytes.
 std::string to_json(const Plan& plan);
 
-/// A plan without "cluster_description" is taken to be for the ready cluster that it names. Other fields that a plan can
-/// do without ("communication_seconds", "operands", "gap") may be absent. Errors: InvalidArgumentError that names
+/// A plan without "cluster_description" is taken to be for the ready cluster that it names. Other fields that a plan
+/// can do without ("communication_seconds", "operands", "gap") may be absent. Errors: InvalidArgumentError that names
 /// `source` and the field.
 Plan plan_from_json(std::string_view text, std::string_view source);
 
