@@ -2,6 +2,8 @@
 
 #include <alpa/alpa.h>
 
+#include <filesystem>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -68,6 +70,12 @@ class Digits {
 inline Digits load_digits() {
   const std::string path = std::string(ALPA_EXAMPLES_DATA) + "/digits.safetensors";
   return Digits(alpa::tensor::read_safetensors(alpa::read_file(path), path));
+}
+
+/// A text that every Debian machine has; elsewhere the project's own licence.
+inline std::string default_text() {
+  const std::string debians = "/usr/share/common-licenses/GPL-3";
+  return std::filesystem::exists(debians) ? debians : std::string(ALPA_EXAMPLES_DATA) + "/../../LICENSE";
 }
 
 /// A text as bytes.

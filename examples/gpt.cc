@@ -1,8 +1,6 @@
 // Trains a language model on the bytes of a text and writes a sample.
 #include "models/gpt.h"
 
-#include <sys/stat.h>
-
 #include "console.h"
 #include "data.h"
 #include "options.h"
@@ -23,14 +21,6 @@ struct Choices : examples::Options {
   int64_t sample = 200;
   std::string save;
 };
-
-/// A text that every Debian machine has; elsewhere the project's own licence.
-std::string default_text() {
-  const std::string ours = std::string(ALPA_EXAMPLES_DATA) + "/../../LICENSE",
-                    debians = "/usr/share/common-licenses/GPL-3";
-  struct stat status {};
-  return stat(debians.c_str(), &status) == 0 ? debians : ours;
-}
 
 /// Continues `prompt` byte by byte. The window slides once it is full.
 std::string sample(const models::Gpt& gpt, const models::GptConfig& config, std::string text, int64_t count,
@@ -94,7 +84,7 @@ void train(const Choices& choices) {
 int main(int argc, char** argv) {
   CLI::App app("Trains a small GPT on a text, byte by byte");
   Choices choices;
-  choices.text = default_text();
+  choices.text = examples::default_text();
   examples::add_options(app, choices, 200);
   app.add_option("--text", choices.text, "file to learn from")->capture_default_str();
   app.add_option("--batch", choices.batch, "sequences a step")->capture_default_str()->check(CLI::PositiveNumber);

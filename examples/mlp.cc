@@ -1,9 +1,7 @@
 // Recognizes handwritten digits: 1,797 real ones of 8x8 pixels, of which the last fifth is kept for testing.
 #include "models/mlp.h"
 
-#include "console.h"
-#include "data.h"
-#include "options.h"
+#include "train.h"
 
 namespace {
 
@@ -22,35 +20,22 @@ Array loss_of(const models::Mlp& mlp, const Batch& batch) {
   return alpa::mean(alpa::softmax_cross_entropy(mlp(batch.images), batch.labels));
 }
 
-void train(const examples::Options& options) {
+void train_model(const examples::Options& options) {
   alpa::init("local", {.num_devices = options.devices});
   const examples::Digits digits = examples::load_digits();
-  const auto optimizer = alpa::optim::adam({.learning_rate = 1e-3});
-  auto state = alpa::optim::create_train_state(
-      optimizer, models::init_mlp(alpa::random::key(static_cast<uint64_t>(options.seed)), {64, 256, 256, 10}));
-
-  const auto step = [&](const auto& before, const Batch& batch) {
-    const auto [loss, gradients] =
-        alpa::value_and_grad([&](const models::Mlp& mlp) { return loss_of(mlp, batch); })(before.params);
-    return std::pair(before.apply_gradients(optimizer, gradients), loss);
+  const models::Mlp params =
+      models::init_mlp(alpa::random::key(static_cast<uint64_t>(options.seed)), {64, 256, 256, 10});
+  constexpr int64_t kBatch = 128;
+  const auto next = [&](std::mt19937_64& random) {
+    return batch_of(digits, examples::draw(random, digits.train_count(), kBatch));
   };
-  const auto train_step = alpa::parallelize(step, {.method = examples::method(options.method)});
+  const auto trained =
+      examples::train(options, params, alpa::optim::adam({.learning_rate = 1e-3}), loss_of, next, "images", kBatch);
   const auto accuracy = alpa::parallelize([](const models::Mlp& mlp, const Batch& batch) {
     return alpa::mean(alpa::equal(alpa::argmax(mlp(batch.images), -1), batch.labels).astype(alpa::DType::kF32));
   });
-
-  constexpr int64_t kBatch = 128;
-  std::mt19937_64 random(static_cast<uint64_t>(options.seed));
-  console::Progress progress(options.steps, "images", kBatch);
-  for (int64_t k = 1; k <= options.steps; ++k) {
-    const Batch batch = batch_of(digits, examples::draw(random, digits.train_count(), kBatch));
-    Array loss;
-    std::tie(state, loss) = train_step(std::move(state), batch);
-    progress.show(k, loss.item<float>());
-  }
-  console::plot(progress.losses());
   const Batch test = batch_of(digits, digits.test_rows());
-  std::printf("test accuracy %.1f %%\n", 100 * accuracy(state.params, test).template item<float>());
+  std::printf("test accuracy %.1f %%\n", 100 * accuracy(trained, test).item<float>());
   alpa::shutdown();
 }
 
@@ -61,5 +46,5 @@ int main(int argc, char** argv) {
   examples::Options options;
   examples::add_options(app, options, 200);
   CLI11_PARSE(app, argc, argv);
-  return examples::run([&] { train(options); });
+  return examples::run([&] { train_model(options); });
 }

@@ -5,6 +5,7 @@
 
 #include "alpa/mesh/cluster.h"
 #include "alpa/pjrt/client.h"
+#include "alpa/pjrt/event.h"
 #include "alpa/runtime/array/distributed_array.h"
 
 namespace alpa::api {
@@ -15,11 +16,26 @@ struct ClusterState {
   mesh::ClusterSpec spec;
   int64_t num_devices = 0;
 
+  /// Runs `launch`, which gives the events of its run, after all runs before it are done where runs must not overlap:
+  /// the CPU plug-ins' threads are shared between devices, and two runs with collectives under way can wait for each
+  /// other.
+  template <typename Launch>
+  void run(Launch&& launch) {
+    const std::lock_guard lock(turn_);
+    if (client.is_cpu()) {
+      for (pjrt::Event& event : under_way_) event.await();
+    }
+    under_way_.clear();
+    under_way_ = launch();
+  }
+
   /// Arrays on its devices, so that shutdown can release them.
   void keep(const std::shared_ptr<runtime::DistributedArray>& array);
   void release_arrays();
 
  private:
+  std::mutex turn_;
+  std::vector<pjrt::Event> under_way_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<runtime::DistributedArray>> arrays_;
   size_t sweep_at_ = 1024;

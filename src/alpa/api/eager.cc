@@ -31,8 +31,12 @@ class FirstDevice : public frontend::Evaluator {
     placed.reserve(inputs.size());
     std::vector<std::vector<pjrt::Buffer*>> arguments(1);
     for (const auto& input : inputs) arguments[0].push_back(on_first_device(*cluster, *input, placed));
-    pjrt::ExecuteResult result = executable.execute(arguments);
-    result.events.at(0).await();
+    pjrt::ExecuteResult result;
+    cluster->run([&] {
+      result = executable.execute(arguments);
+      result.events.at(0).await();
+      return std::vector<pjrt::Event>();
+    });
     std::vector<std::shared_ptr<tensor::PlacedValue>> values;
     const mesh::LogicalMesh one({1});
     for (pjrt::Buffer& buffer : result.outputs.at(0)) {

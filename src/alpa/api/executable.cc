@@ -54,7 +54,12 @@ class CompiledStep : public Executable {
     std::vector<DistributedArray*> pointers;
     pointers.reserve(placed.size());
     for (const auto& array : placed) pointers.push_back(array.get());
-    const auto outputs = compiled_.executable.launch(pointers);
+    std::vector<std::shared_ptr<DistributedArray>> outputs;
+    cluster_->run([&] {
+      std::vector<pjrt::Event> events;
+      outputs = compiled_.executable.launch(pointers, events);
+      return events;
+    });
     for (size_t k = 0; k < placed.size(); ++k) {
       if (!donated_[k]) continue;
       if (reused_[k])

@@ -44,7 +44,10 @@ Ids lower_threefry(Lowering& lowering, const Node& node, const Ids& operands) {
     x = op(hlo::Opcode::kAdd, x, keys[(group + 1) % 3]);
     y = op(hlo::Opcode::kAdd, op(hlo::Opcode::kAdd, y, keys[(group + 2) % 3]), constant(group + 1));
   }
-  return {x, y};
+  // Fused into each of its users, a chain of draws would be compiled over and over.
+  const int32_t both = b.tuple({x, y});
+  const int32_t held = b.op(hlo::Opcode::kOptimizationBarrier, b.shape(both), {both});
+  return {b.get_tuple_element(held, 0), b.get_tuple_element(held, 1)};
 }
 
 // Both words of the generator for counters of any shape.

@@ -45,7 +45,8 @@ void MeshExecutable::step() {
   fed_ = true;
 }
 
-std::vector<std::shared_ptr<DistributedArray>> MeshExecutable::launch(std::span<DistributedArray* const> arguments) {
+std::vector<std::shared_ptr<DistributedArray>> MeshExecutable::launch(std::span<DistributedArray* const> arguments,
+                                                                      std::vector<pjrt::Event>& events) {
   const auto devices = static_cast<size_t>(mesh_.num_devices());
   ALPA_CHECK(arguments.size() == inputs_.size());
   std::vector<std::vector<pjrt::Buffer*>> buffers(devices);
@@ -53,7 +54,8 @@ std::vector<std::shared_ptr<DistributedArray>> MeshExecutable::launch(std::span<
     buffers[device].reserve(arguments.size());
     for (DistributedArray* const array : arguments) buffers[device].push_back(&array->buffers()[device]);
   }
-  pjrt::ExecuteResult result = executable_.execute(buffers, {.want_events = false});
+  pjrt::ExecuteResult result = executable_.execute(buffers);
+  events = std::move(result.events);
   std::vector<std::shared_ptr<DistributedArray>> arrays;
   arrays.reserve(outputs_.size());
   for (size_t output = 0; output < outputs_.size(); ++output) {

@@ -28,8 +28,9 @@ class MeshExecutable {
   void sync();
 
   /// One run on arrays that are placed as the plan says: by device 0.. of the client's first devices. Donated ones are
-  /// deleted. The outputs may still be under way. Errors: as pjrt::Executable::execute.
-  std::vector<std::shared_ptr<DistributedArray>> launch(std::span<DistributedArray* const> arguments);
+  /// deleted. The outputs may still be under way: `events` (one a device) tell. Errors: as pjrt::Executable::execute.
+  std::vector<std::shared_ptr<DistributedArray>> launch(std::span<DistributedArray* const> arguments,
+                                                        std::vector<pjrt::Event>& events);
 
   const std::vector<plan::TensorPlan>& inputs() const { return inputs_; }
   const std::vector<plan::TensorPlan>& outputs() const { return outputs_; }
