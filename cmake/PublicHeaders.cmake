@@ -1,4 +1,5 @@
 # alpa_public_headers(SRC OUT): alpa/alpa.h and the headers of alpa that it includes, relative to SRC, sorted.
+cmake_policy(VERSION 3.25)  # Also for the install script, which sets none.
 function(alpa_public_headers src out)
   set(open alpa/alpa.h)
   set(found)
