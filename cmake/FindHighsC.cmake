@@ -6,7 +6,7 @@ find_library(HighsC_LIBRARY highs PATHS ${_highs_dist}/lib NO_DEFAULT_PATH)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(HighsC
   REQUIRED_VARS HighsC_LIBRARY HighsC_INCLUDE_DIR
-  REASON_FAILURE_MESSAGE "run `make setup`, which installs the wheel highsbox into ${ALPA_VENV}")
+  REASON_FAILURE_MESSAGE "ALPA_VENV=${ALPA_VENV} lacks the wheel highsbox: run `make setup` there, or name by -DALPA_VENV=DIR an environment where `pip install highsbox` was run")
 if(HighsC_FOUND AND NOT TARGET HighsC::highs)
   add_library(HighsC::highs SHARED IMPORTED)
   set_target_properties(HighsC::highs PROPERTIES

@@ -5,6 +5,7 @@
 #include "alpa/api/executable.h"
 #include "alpa/api/method.h"
 #include "alpa/api/parallelize.h"
+#include "alpa/base/error.h"
 #include "alpa/frontend/array.h"
 #include "alpa/frontend/ops/activation.h"
 #include "alpa/frontend/ops/contraction.h"
