@@ -16,6 +16,7 @@
 #include "dump.h"
 #include "format.h"
 #include "inputs.h"
+#include "outputs.h"
 #include "plot.h"
 #include "progress.h"
 #include "report.h"
@@ -202,10 +203,9 @@ void check_options(const RunOptions& options, const compiler::PlanOptions& plann
     throw UsageError(fmt::format("{} devices: one process runs at most {}; `alpa plan` plans for more",
                                  planner.num_devices, kMaxRunDevices));
   }
-  for (const std::string& path : {options.out, options.save}) check_writable(path);
-  if (!options.out.empty() && !options.save.empty() && same_output(options.out, options.save)) {
-    throw UsageError("--out and --save both name " + options.out + ": they are two files");
-  }
+  std::vector<NamedFile> inputs = input_files(options.step);
+  inputs.insert(inputs.end(), {{"--inputs", options.inputs}, {"--plan", options.plan}, {"--compare", options.compare}});
+  check_outputs({{"--out", options.out}, {"--save", options.save}}, inputs);
   if (!options.compare.empty()) result_from_json(read_file(options.compare), options.compare);
 }
 
@@ -243,12 +243,12 @@ int run(RunOptions options) {
   const Dump dump(options.step.dump_dir);
   Progress progress;
   progress.show("reading " + options.step.step);
-  ClientSource source(options.step.plugin_option(), planner.num_devices);
-  const compiler::Program program = load_step(options.step, source, dump.observer());
+  const compiler::Program program = load_step(options.step, dump.observer());
   compiler::check_steps(program, options.steps);
   note_unknown_loops(program, progress);
   if (!options.save.empty()) check_savable(program);
   check_inputs(program, options.inputs);
+  ClientSource source(options.step.plugin_option(), planner.num_devices);
   const pjrt::Client& client = client_of(source, planner.num_devices);
   const plan::Plan plan = make_plan(options, program, planner, progress);
   dump.plan(plan);
