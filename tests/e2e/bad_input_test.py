@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import struct
 import subprocess
 
@@ -396,6 +397,13 @@ class BadPlugins(CommandTest):
     def test_missing(self):
         self.refuse_plugin("/nowhere/plugin.so", "/nowhere/plugin.so")
         self.refuse_plugin(None, "/nowhere/plugin.so", ALPA_PJRT_PLUGIN="/nowhere/plugin.so")
+
+    def test_address_space_that_is_too_small(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (800000 << 10, 800000 << 10))
+        result = subprocess.run([BINARY, "run", *map(str, step_of("mlp")), "--mesh", "2x4"], capture_output=True,
+                                text=True, timeout=300, preexec_fn=limit, check=False)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, r"^alpa: \[plug-in\] .*ulimit -v.*\n$")
 
     def test_no_shared_object(self):
         self.refuse_plugin(self.write("plugin.so", "text"), "plugin.so")
