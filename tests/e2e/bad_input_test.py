@@ -287,6 +287,17 @@ class BadPlans(CommandTest):
         refuse(lambda p: p["ops"].update({name: [None] * 9}), name)
         refuse(lambda p: (p["ops"].update({name: [["x"], None]}), p["operands"].update({name: [[None, None]] * 2})),
                name, "plan again")
+        changed = self.write("changed.json", json.dumps(plan | {"mesh": "4x1" if plan["mesh"] == "2x2" else "1x4"}))
+        result = alpa("run", *step_of("mlp"), "--plan", changed)
+        self.assertIn("plan", result.stderr)  # its strategies may be none, or others, on that mesh
+        objective = plan["objective_seconds"] * 0.75
+        gap = (objective - plan["bound_seconds"] * 0.5) / objective
+        plan_of_less = plan | {"objective_seconds": objective, "bound_seconds": plan["bound_seconds"] * 0.5, "gap": gap}
+        changed.write_text(json.dumps(plan_of_less))
+        self.assertIn("was changed after it was planned", self.succeed("run", *step_of("mlp"), "--plan", changed).stderr)
+        changed.write_text(json.dumps(plan, indent=2))
+        self.assertNotIn("changed", self.succeed("run", *step_of("mlp"), "--plan", changed).stderr)
+        changed.unlink()
         refuse(lambda p: p.update(method="x"), "changed.json", "method")
         refuse(lambda p: p.update(objective_seconds=-1), "changed.json", "objective_seconds")
         refuse(lambda p: p.update(bound_seconds=1e9), "changed.json", "bound_seconds")

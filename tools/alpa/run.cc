@@ -11,6 +11,7 @@
 #include "alpa/base/output_file.h"
 #include "alpa/compiler/compile.h"
 #include "alpa/hlo/flops.h"
+#include "alpa/plan/checksum.h"
 #include "alpa/tensor/safetensors.h"
 #include "command.h"
 #include "dump.h"
@@ -218,6 +219,11 @@ const pjrt::Client& client_of(ClientSource& source, int64_t devices) {
   return client;
 }
 
+void note_changed_plan(const std::string& path, Progress& progress) {
+  if (path.empty() || !plan::is_changed(read_file(path), path)) return;
+  progress.note(fmt::format("warning: {} was changed after it was planned: what it predicts may be false", path));
+}
+
 /// After the plan is made and compiled, as only then it is known that they are needed: they may be as large as memory.
 void place_inputs(const RunOptions& options, const compiler::Program& program, runtime::MeshExecutable& executable,
                   Progress& progress) {
@@ -255,6 +261,7 @@ int run(RunOptions options) {
   progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
   compiler::Compiled compiled = compiler::compile(program, plan, client, dump.observer());
   dump.partitioned(compiled);
+  note_changed_plan(options.plan, progress);
   place_inputs(options, program, compiled.executable, progress);
   const RunResult result = run_steps(compiled.executable, program.meta, options.steps, progress);
   progress.clear();

@@ -9,12 +9,20 @@
 #include "alpa/base/error.h"
 #include "alpa/base/json.h"
 #include "alpa/base/name_source.h"
+#include "alpa/plan/checksum.h"
 
 namespace alpa::plan {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using sharding::ShardingSpec;
+
+// The time that planning took is no part of it: the same plan has the same checksum.
+std::string checksum_of(Json json) {
+  json.erase("checksum");
+  json.erase("planning_seconds");
+  return program_hash(json.dump());
+}
 
 Json spec_to_json(const ShardingSpec& spec, const mesh::LogicalMesh& mesh) {
   Json result = Json::array();
@@ -214,7 +222,13 @@ std::string to_json(const Plan& plan) {
     for (const ShardingSpec& spec : specs) list.push_back(spec_to_json(spec, plan.mesh));
     json["operands"][name] = list;
   }
+  json["checksum"] = checksum_of(json);
   return json.dump() + "\n";
+}
+
+bool is_changed(std::string_view text, std::string_view source) {
+  const Json json = parse_json(text, "plan", source);
+  return json.is_object() && json.contains("checksum") && json["checksum"] != checksum_of(json);
 }
 
 namespace {
