@@ -2,10 +2,11 @@
 
 import json
 import os
+import resource
 import struct
 import subprocess
 
-from command import BINARY, MLP, CommandTest, floats, read_safetensors, step_of, unpacked, write_safetensors
+from command import BINARY, DATA, MLP, CommandTest, alpa, floats, read_safetensors, step_of, unpacked, write_safetensors
 
 
 def meta_name(index):
@@ -42,6 +43,22 @@ class BadPrograms(CommandTest):
         text = unpacked(MLP / "train_step.mlir.xz")
         self.refuse_program("cut.mlir", text[: len(text) // 2])
 
+    def test_deep_text(self):
+        for text in ("module {" * 100000, "module @m { func.func @main() { return " + "(" * 100000):
+            self.refuse_program("deep.mlir", text, "nested deeper than 1000")
+
+    def test_artifacts_that_crash_or_hold_the_plugin(self):
+        for path in sorted((DATA / "damaged").glob("*.xz")):
+            result = alpa("show", path)  # a plug-in may read it all the same
+            self.assertIn(result.returncode, (0, 1), path)
+            self.assertEqual(len(result.stderr.splitlines()), result.returncode, result.stderr)
+
+    def test_file_that_is_too_large(self):
+        sparse = self.write("vast.pb", b"")
+        os.truncate(sparse, 1 << 42)
+        self.refuse("plan", sparse, says=["vast.pb", "4398046511104 bytes"])
+        self.refuse("plan", MLP / "train_step.hlo.pb.xz", "--meta", sparse, says=["vast.pb", "4398046511104 bytes"])
+
     def test_unknown_opcode(self):
         module = unpacked(MLP / "train_step.hlo.pb.xz").replace(b"\x12\x08multiply", b"\x12\x08multiplx", 1)
         self.refuse_program("opcode.pb", module, "multiplx")
@@ -64,6 +81,28 @@ class BadPrograms(CommandTest):
         self.refuse_meta(lambda meta: meta["inputs"][0].update(dtype="float99"), "float99")
         self.refuse_meta(lambda meta: meta["inputs"][0].update(shape=[7]), meta_name(0), "f32[7]")
         self.refuse_meta(lambda meta: meta["outputs"].pop(), "is it of this program")
+
+    def test_meta_fields(self):
+        name = meta_name(0)
+        self.refuse_meta(lambda meta: meta["inputs"][0].update(index=1), name, "\"index\" 1")
+        self.refuse_meta(lambda meta: meta["inputs"][0].update(index="0"), name, "index")
+        self.refuse_meta(lambda meta: meta["outputs"][1].update(index=-1), "index")
+        self.refuse_meta(lambda meta: meta["inputs"][0].update(donated="yes"), name, "donated")
+        self.refuse_meta(lambda meta: meta["inputs"][1].update(name=name), "two inputs", name)
+        self.refuse_meta(lambda meta: meta["outputs"][0].update(shape=[9, 9]), "f32[9,9]")
+        self.refuse_meta(lambda meta: meta["outputs"][0].update(dtype="int8"), "s8")
+
+    def test_key_that_is_there_twice(self):
+        text = (MLP / "meta.json").read_text().replace("{", '{"inputs": [], ', 1)
+        self.refuse("plan", MLP / "train_step.hlo.pb.xz", "--meta", self.write("twice.json", text),
+                    says=["twice.json", "twice"])
+
+    def test_sizes_that_are_not_known(self):
+        self.refuse_program("dynamic.mlir", "module { func.func @main(%a: tensor<?x8xf32>) -> tensor<?x8xf32> { "
+                            "return %a : tensor<?x8xf32> } }", "fixed sizes")
+
+    def test_two_programs_in_a_file(self):
+        self.refuse_program("two.pb.xz", (MLP / "train_step.hlo.pb.xz").read_bytes() * 2, "two programs")
 
     def test_loss_is_one_real_number(self):
         self.refuse_meta(lambda meta: meta["outputs"][0].update(role="loss"), meta_name(0), "one real number")
@@ -116,6 +155,34 @@ class BadCommandLines(CommandTest):
     def test_constraint_text(self):
         self.refuse_line("plan", *step_of("mlp"), "--constraint", "params", says=["params", "GLOB=(None,y)"])
 
+        for text in ("*=(x", "*=x)", "*=(q,None)", "*=(x,x)", "*=((x+x),None)"):
+            self.refuse_line("plan", *step_of("mlp"), "--constraint", text, says=["--constraint", text])
+
+    def test_empty_values(self):
+        for option in ("--mesh", "--out", "--save", "--dump-dir", "--plugin", "--meta", "--inputs", "--plan", "--compare",
+                       "--constraint", "--cluster", "--method"):
+            self.refuse_line("run", MLP / "train_step.hlo.pb.xz", option, "", says=[option, "empty"])
+        self.refuse_line("plan", MLP / "train_step.hlo.pb.xz", "--json", "", says=["--json", "empty"])
+        self.refuse_line("plan", MLP / "train_step.hlo.pb.xz", "--json=", says=["--json"])
+        self.refuse_line("show", "", says=["FILE", "empty"])
+        self.refuse_line("devices", "--cluster", "", says=["--cluster", "empty"])
+        self.refuse_line("solve", "i.json", "--json", "", says=["--json", "empty"])
+
+    def test_output_that_is_an_input(self):
+        step, meta = self.write("step.pb", unpacked(MLP / "train_step.hlo.pb.xz")), MLP / "meta.json"
+        inputs, plan = self.write("in.st", (MLP / "inputs.safetensors").read_bytes()), self.folder / "plan.json"
+        self.succeed("plan", step, "--mesh", "2", "--json", plan)
+        link, hard = self.folder / "link", self.folder / "hard"
+        link.symlink_to("step.pb")
+        os.link(inputs, hard)
+        for option, path, named in (("--out", step, "STEP"), ("--out", link, "STEP"), ("--save", hard, "--inputs"),
+                                    ("--save", f"{self.folder}/./in.st", "--inputs"), ("--out", plan, "--plan")):
+            self.refuse_line("run", step, "--inputs", inputs, "--plan", plan, option, path, says=[option, named])
+        for path, named in ((link, "STEP"), (meta, "--meta")):
+            self.refuse_line("plan", step, "--meta", meta, "--json", path, says=["--json", named])
+        instance = self.write("i.json", (DATA / "iopddl" / "example.json").read_bytes())
+        self.refuse_line("solve", instance, "--json", instance, says=["--json", "INSTANCE"])
+
     def test_mesh_that_does_not_fit(self):
         self.refuse_line("run", *step_of("mlp"), "--mesh", "2x4", "--devices", "4", says=["2x4", "8", "4"])
         self.refuse_line("plan", *step_of("mlp"), "--mesh", "2x2", "--cluster", "p3.16xlarge",
@@ -129,13 +196,13 @@ class BadCommandLines(CommandTest):
 
 class BadPlans(CommandTest):
     def test_constraints(self):
-        def refuse(constraint, *says):
-            self.refuse("plan", *step_of("mlp"), "--mesh", "2x4", "--constraint", constraint, says=says)
+        def refuse(constraint, *says, status=1):
+            self.refuse("plan", *step_of("mlp"), "--mesh", "2x4", "--constraint", constraint, says=says, status=status)
 
         refuse("nothing.*=(None,y)", "nothing.*", "matches no input")
-        refuse("params.fc1.kernel=(None,q)", "params.fc1.kernel", "q", "2x4")
+        refuse("params.fc1.kernel=(None,q)", "params.fc1.kernel", "q", "2x4", status=2)
         refuse("params.fc1.kernel=(None,y,x)", "params.fc1.kernel")
-        refuse("params.fc1.kernel=(x,x)", "params.fc1.kernel", "x")
+        refuse("params.fc1.kernel=(x,x)", "params.fc1.kernel", "x", status=2)
         self.refuse("plan", *step_of("mlp"), "--mesh", "3", "--constraint", "params.fc1.kernel=(x,None)",
                     says=["params.fc1.kernel", "f32[256,256]", "3"])
         refuse("params.fc1.kernel=((y+x),None)", "--constraint", "params.fc1.kernel", "(x+y)")
@@ -220,6 +287,24 @@ class BadPlans(CommandTest):
         refuse(lambda p: p["ops"].update({name: [None] * 9}), name)
         refuse(lambda p: (p["ops"].update({name: [["x"], None]}), p["operands"].update({name: [[None, None]] * 2})),
                name, "plan again")
+        changed = self.write("changed.json", json.dumps(plan | {"mesh": "4x1" if plan["mesh"] == "2x2" else "1x4"}))
+        result = alpa("run", *step_of("mlp"), "--plan", changed)
+        self.assertIn("plan", result.stderr)  # its strategies may be none, or others, on that mesh
+        objective = plan["objective_seconds"] * 0.75
+        gap = (objective - plan["bound_seconds"] * 0.5) / objective
+        plan_of_less = plan | {"objective_seconds": objective, "bound_seconds": plan["bound_seconds"] * 0.5, "gap": gap}
+        changed.write_text(json.dumps(plan_of_less))
+        self.assertIn("was changed after it was planned", self.succeed("run", *step_of("mlp"), "--plan", changed).stderr)
+        changed.write_text(json.dumps(plan, indent=2))
+        self.assertNotIn("changed", self.succeed("run", *step_of("mlp"), "--plan", changed).stderr)
+        changed.unlink()
+        refuse(lambda p: p.update(method="x"), "changed.json", "method")
+        refuse(lambda p: p.update(objective_seconds=-1), "changed.json", "objective_seconds")
+        refuse(lambda p: p.update(bound_seconds=1e9), "changed.json", "bound_seconds")
+        refuse(lambda p: p.update(gap="x"), "changed.json", "gap")
+        refuse(lambda p: p.update(gap=-1), "changed.json", "gap")
+        refuse(lambda p: p["ops"].update(unheard_of=[None]), "unheard_of")
+        refuse(lambda p: p["operands"].update(unheard_of=[[None]]), "unheard_of")
         refuse(lambda p: p["inputs"][kernel].update(spec=spec), "params.fc1.kernel", "two ways")
         refuse(lambda p: p["outputs"][kernel].update(spec=spec), "params.fc1.kernel", "feeds")
 
@@ -308,7 +393,7 @@ class BadInputs(CommandTest):
     def test_damaged_file(self):
         good = (MLP / "inputs.safetensors").read_bytes()
         damaged = {"cut.st": good[:-4], "head.st": good[:100], "tiny.st": b"abc",
-                   "huge.st": struct.pack("<Q", 1 << 62) + b"{}", "text.st": struct.pack("<Q", 4) + b"junk"}
+                   "huge.st": struct.pack("<Q", 1 << 62) + b"{}", "text.st": struct.pack("<Q", 4) + b"junk", "more.st": good + b"more"}
         for name, content in damaged.items():
             self.refuse("run", *step_of("mlp"), "--inputs", self.write(name, content), says=[name])
 
@@ -323,6 +408,13 @@ class BadPlugins(CommandTest):
     def test_missing(self):
         self.refuse_plugin("/nowhere/plugin.so", "/nowhere/plugin.so")
         self.refuse_plugin(None, "/nowhere/plugin.so", ALPA_PJRT_PLUGIN="/nowhere/plugin.so")
+
+    def test_address_space_that_is_too_small(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (800000 << 10, 800000 << 10))
+        result = subprocess.run([BINARY, "run", *map(str, step_of("mlp")), "--mesh", "2x4"], capture_output=True,
+                                text=True, timeout=300, preexec_fn=limit, check=False)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, r"^alpa: \[plug-in\] .*ulimit -v.*\n$")
 
     def test_no_shared_object(self):
         self.refuse_plugin(self.write("plugin.so", "text"), "plugin.so")

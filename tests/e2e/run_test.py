@@ -166,7 +166,8 @@ class Runs(CommandTest):
     def test_dump(self):
         dump = self.folder / "dump"
         self.run_model("mlp", "--mesh", "2x2", "--dump-dir", dump)
-        passes = ["read", "drop_markers", "inline_calls", "tuple_branches", "annotate"]
+        passes = ["read", "drop_markers", "inline_calls", "tuple_branches", "annotate", "explicit_bounds",
+                  "ordered_reductions"]
         names = [f"{k:02}_{name}.hlo.pb" for k, name in enumerate([*passes, "partitioned"])]
         self.assertEqual(sorted(path.name for path in dump.iterdir()), [*names, "passes.txt", "plan.json"])
         for name in names:

@@ -26,6 +26,7 @@ Command add_plan(CLI::App& root);
 Command add_show(CLI::App& root);
 Command add_devices(CLI::App& root);
 Command add_solve(CLI::App& root);
+Command add_read_stablehlo(CLI::App& root);
 
 /// Checks that an option is a number of a range; unlike CLI::Range it refuses "nan", and names the range in few digits.
 inline CLI::Validator number_within(double lowest, double highest) {

@@ -117,7 +117,7 @@ void check_inputs(const compiler::Program& program, const std::string& path) {
 }
 
 std::vector<tensor::Literal> read_inputs(const compiler::Program& program, const std::string& path) {
-  const auto given = tensor::read_safetensors(read_file(path), path);
+  const auto given = tensor::read_safetensors(read_file(path, UINT64_MAX), path);
   Shapes shapes;
   for (const auto& [name, literal] : given) shapes.emplace(name, literal.shape());
   check_given(program, shapes, path);

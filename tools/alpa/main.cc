@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command.h"
+#include "signals.h"
 
 namespace alpa::tool {
 namespace {
@@ -50,6 +51,15 @@ std::string command_name(const CLI::App& root) {
   return chosen.empty() ? "alpa" : "alpa " + chosen.front()->get_name();
 }
 
+/// An option with an empty text is a variable that a script did not set: not the same as none.
+void refuse_empty_texts(const Command& command) {
+  const CLI::Validator given([](std::string& text) { return text.empty() ? "its value is empty: leave it out" : ""; },
+                             "");
+  for (CLI::Option* option : command.app->get_options()) {
+    if (option->get_items_expected_max() > 0) option->check(given);
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App root(kAbout, "alpa");
   root.footer(kExamples);
@@ -57,20 +67,22 @@ int run(int argc, char** argv) {
   root.get_formatter()->column_width(36);
   root.set_help_flag("-h,--help", "Prints this help and ends");
   const std::string version = "alpa " ALPA_VERSION;
-  const std::vector<Command> commands{add_run(root), add_plan(root), add_show(root), add_devices(root),
-                                      add_solve(root)};
+  const std::vector<Command> commands{add_run(root),     add_plan(root),  add_show(root),
+                                      add_devices(root), add_solve(root), add_read_stablehlo(root)};
   root.set_version_flag("--version", version, "Prints the version and ends");
-  for (const Command& command : commands)
+  for (const Command& command : commands) {
+    refuse_empty_texts(command);
     command.app->set_version_flag("--version", version, "Prints the version and ends");
+  }
   try {
     root.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return root.exit(error);  // --help and --version
+  } catch (const CLI::ParseError& wrong) {
+    if (wrong.get_exit_code() == 0) return root.exit(wrong);  // --help and --version
     if (root.get_subcommands().empty()) {
-      const std::string what = argc > 1 && argv[1][0] != '-' ? fmt::format("no command \"{}\"", argv[1]) : error.what();
-      return fail(2, what + ": use run, plan, show, devices or solve; see `alpa --help`");
+      const std::string what = argc > 1 && argv[1][0] != '-' ? fmt::format("no command \"{}\"", argv[1]) : wrong.what();
+      throw UsageError(what + ": use run, plan, show, devices or solve; see `alpa --help`");
     }
-    return fail(2, fmt::format("{}; see `{} --help`", error.what(), command_name(root)));
+    throw UsageError(fmt::format("{}; see `{} --help`", wrong.what(), command_name(root)));
   }
   for (const Command& command : commands) {
     if (command.app->parsed()) return command.run();
@@ -84,23 +96,33 @@ void flush_output() {
   if (lost) throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
+/// The exit status; what went wrong is put into `error`.
+int run_and_explain(int argc, char** argv, std::string& error) {
+  try {
+    const int status = run(argc, argv);
+    flush_output();
+    return status;
+  } catch (const UsageError& wrong) {
+    error = wrong.what();
+    return 2;
+  } catch (const std::bad_alloc&) {
+    error = "this machine's memory is used up: use a smaller program or a larger machine";
+  } catch (const std::system_error& wrong) {  // of what prints
+    error = std::string("cannot write to standard output: ") + wrong.code().message();
+  } catch (const std::exception& wrong) {
+    error = wrong.what();
+  }
+  return 1;
+}
+
 }  // namespace
 }  // namespace alpa::tool
 
 int main(int argc, char** argv) {
-  using alpa::tool::fail;
   google::protobuf::SetLogHandler(nullptr);  // what is wrong with a file is said by our own error, once
-  try {
-    const int status = alpa::tool::run(argc, argv);
-    alpa::tool::flush_output();
-    return status;
-  } catch (const alpa::tool::UsageError& error) {
-    return fail(2, error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(1, "this machine's memory is used up: use a smaller program or a larger machine");
-  } catch (const std::system_error& error) {  // of what prints
-    return fail(1, std::string("cannot write to standard output: ") + error.code().message());
-  } catch (const std::exception& error) {
-    return fail(1, error.what());
-  }
+  const alpa::tool::SignalWatch signals;
+  std::string error;
+  const int status = alpa::tool::run_and_explain(argc, argv, error);
+  signals.wait_if_ending();
+  return error.empty() ? status : alpa::tool::fail(status, error);
 }

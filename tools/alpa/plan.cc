@@ -25,12 +25,11 @@ constexpr const char* kExamples =
 int run(StepOptions options, const std::string& json) {
   if (options.hosts == 0 && options.cluster != "local-cpu") options.hosts = mesh::load_cluster(options.cluster).hosts;
   compiler::PlanOptions planner = planner_options(options);
-  check_writable(json);
+  check_outputs({{"--json", json}}, input_files(options));
   const Dump dump(options.dump_dir);
   Progress progress;
   progress.show("reading " + options.step);
-  ClientSource client(options.plugin_option(), 1);
-  const compiler::Program program = load_step(options, client, dump.observer());
+  const compiler::Program program = load_step(options, dump.observer());
   note_unknown_loops(program, progress);
   planner.progress = [&](const std::string& what, double seconds) {
     progress.show(fmt::format("{}, {:.1f} s", what, seconds));

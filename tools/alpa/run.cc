@@ -11,11 +11,13 @@
 #include "alpa/base/output_file.h"
 #include "alpa/compiler/compile.h"
 #include "alpa/hlo/flops.h"
+#include "alpa/plan/checksum.h"
 #include "alpa/tensor/safetensors.h"
 #include "command.h"
 #include "dump.h"
 #include "format.h"
 #include "inputs.h"
+#include "outputs.h"
 #include "plot.h"
 #include "progress.h"
 #include "report.h"
@@ -202,10 +204,9 @@ void check_options(const RunOptions& options, const compiler::PlanOptions& plann
     throw UsageError(fmt::format("{} devices: one process runs at most {}; `alpa plan` plans for more",
                                  planner.num_devices, kMaxRunDevices));
   }
-  for (const std::string& path : {options.out, options.save}) check_writable(path);
-  if (!options.out.empty() && !options.save.empty() && same_output(options.out, options.save)) {
-    throw UsageError("--out and --save both name " + options.out + ": they are two files");
-  }
+  std::vector<NamedFile> inputs = input_files(options.step);
+  inputs.insert(inputs.end(), {{"--inputs", options.inputs}, {"--plan", options.plan}, {"--compare", options.compare}});
+  check_outputs({{"--out", options.out}, {"--save", options.save}}, inputs);
   if (!options.compare.empty()) result_from_json(read_file(options.compare), options.compare);
 }
 
@@ -216,6 +217,11 @@ const pjrt::Client& client_of(ClientSource& source, int64_t devices) {
                                 "{} devices are wanted, the plug-in {} has {}: use --devices {}", devices,
                                 client.plugin().path(), available, available);
   return client;
+}
+
+void note_changed_plan(const std::string& path, Progress& progress) {
+  if (path.empty() || !plan::is_changed(read_file(path), path)) return;
+  progress.note(fmt::format("warning: {} was changed after it was planned: what it predicts may be false", path));
 }
 
 /// After the plan is made and compiled, as only then it is known that they are needed: they may be as large as memory.
@@ -243,18 +249,19 @@ int run(RunOptions options) {
   const Dump dump(options.step.dump_dir);
   Progress progress;
   progress.show("reading " + options.step.step);
-  ClientSource source(options.step.plugin_option(), planner.num_devices);
-  const compiler::Program program = load_step(options.step, source, dump.observer());
+  const compiler::Program program = load_step(options.step, dump.observer());
   compiler::check_steps(program, options.steps);
   note_unknown_loops(program, progress);
   if (!options.save.empty()) check_savable(program);
   check_inputs(program, options.inputs);
+  ClientSource source(options.step.plugin_option(), planner.num_devices);
   const pjrt::Client& client = client_of(source, planner.num_devices);
   const plan::Plan plan = make_plan(options, program, planner, progress);
   dump.plan(plan);
   progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
   compiler::Compiled compiled = compiler::compile(program, plan, client, dump.observer());
   dump.partitioned(compiled);
+  note_changed_plan(options.plan, progress);
   place_inputs(options, program, compiled.executable, progress);
   const RunResult result = run_steps(compiled.executable, program.meta, options.steps, progress);
   progress.clear();

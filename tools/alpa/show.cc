@@ -96,8 +96,7 @@ std::string loops_table(const hlo::Module& module) {
 }
 
 int run(const std::string& file, const std::string& plugin, bool stats) {
-  ClientSource client(plugin.empty() ? std::nullopt : std::optional(plugin), 1);
-  const hlo::Module module = load_module(file, client);
+  const hlo::Module module = load_module(file, plugin.empty() ? std::nullopt : std::optional(plugin));
   if (!stats) {
     fmt::print("{}", hlo::to_text(module));
     return 0;

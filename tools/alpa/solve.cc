@@ -11,6 +11,7 @@
 #include "alpa/solver/iopddl.h"
 #include "command.h"
 #include "format.h"
+#include "outputs.h"
 #include "progress.h"
 
 namespace alpa::tool {
@@ -120,7 +121,7 @@ void print_answer(const SolveOptions& options, const solver::Problem& problem, c
 }
 
 int run(const SolveOptions& options) {
-  check_writable(options.json);
+  check_outputs({{"--json", options.json}}, {{"INSTANCE", options.instance}});
   Progress progress;
   progress.show("reading " + options.instance);
   const solver::Problem problem = solver::read_problem(options.instance);

@@ -8,8 +8,8 @@
 #include "alpa/base/file.h"
 #include "alpa/base/name_source.h"
 #include "alpa/hlo/proto_io.h"
-#include "alpa/pjrt/read_back.h"
 #include "command.h"
+#include "isolated_reader.h"
 
 namespace alpa::tool {
 namespace {
@@ -21,10 +21,6 @@ constexpr double kMostMemoryGb = 1e9;
 template <typename... Args>
 void require_usage(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   if (!condition) throw UsageError(fmt::format(text, std::forward<Args>(args)...));
-}
-
-compiler::StableHloReader reader_of(ClientSource& client) {
-  return [&client](std::string_view program) { return pjrt::stablehlo_to_hlo(client.get(), program); };
 }
 
 /// Devices of a cluster other than local-cpu are its hosts times its devices a host, if --hosts says how many.
@@ -43,6 +39,18 @@ void check_method(const StepOptions& options, compiler::Method method, int64_t d
   if (method != compiler::Method::kNone) return;
   require_usage(devices == 1, "--method none runs on one device, but {} asks for {}: leave it out",
                 options.mesh.empty() ? "--devices" : "--mesh", devices);
+}
+
+/// What is wrong with it whatever the program is, is an error of the command line.
+compiler::Constraint read_constraint(const std::string& text, const std::optional<mesh::LogicalMesh>& mesh) {
+  try {
+    compiler::Constraint constraint = compiler::parse_constraint(text);
+    sharding::parse_spec(constraint.spec, mesh.value_or(mesh::LogicalMesh({1, 1, 1})), -1);
+    return constraint;
+  } catch (const InvalidArgumentError& error) {
+    throw UsageError(
+        fmt::format("--constraint '{}'{}: {}", text, mesh ? " on mesh " + mesh->to_string() : "", error.what()));
+  }
 }
 
 }  // namespace
@@ -75,6 +83,11 @@ void add_step_options(CLI::App& app, StepOptions& options) {
       "Folder for the program as read and after each pass, seconds of the passes, plan.json, what XLA partitioned");
 }
 
+std::vector<NamedFile> input_files(const StepOptions& options) {
+  return {
+      {"STEP", options.step}, {"--meta", options.meta}, {"--cluster", options.cluster}, {"--plugin", options.plugin}};
+}
+
 mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices) {
   return name_or_file == "local-cpu" ? mesh::local_cpu(devices) : mesh::load_cluster(name_or_file);
 }
@@ -82,10 +95,8 @@ mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices) 
 compiler::PlanOptions planner_options(const StepOptions& options) {
   compiler::PlanOptions result;
   result.method = parse_option([&] { return compiler::parse_method(options.method); });
-  for (const std::string& text : options.constraints) {
-    result.constraints.push_back(parse_option([&] { return compiler::parse_constraint(text); }));
-  }
   if (!options.mesh.empty()) result.mesh = parse_option([&] { return mesh::LogicalMesh::parse(options.mesh); });
+  for (const std::string& text : options.constraints) result.constraints.push_back(read_constraint(text, result.mesh));
   require<UnsupportedError>(options.micro_batches == 1, "micro-batches",
                             "--micro-batches {}: running a batch in parts needs "
                             "gradient accumulation, which is not in this version; use 1",
@@ -120,17 +131,18 @@ void note_unknown_loops(const compiler::Program& program, Progress& progress) {
                             count == 1 ? "" : "s", count == 1 ? "it" : "each"));
 }
 
-compiler::Program load_step(const StepOptions& options, ClientSource& client, const passes::PassObserver& observer) {
+compiler::Program load_step(const StepOptions& options, const passes::PassObserver& observer) {
   std::optional<compiler::Meta> meta;
   if (!options.meta.empty()) meta = compiler::parse_meta(read_file(options.meta), options.meta);
   return name_source(options.step, [&] {
-    return compiler::load_program(read_file(options.step), options.step, meta, reader_of(client), observer);
+    return compiler::load_program(read_file(options.step), options.step, meta, isolated_reader(options.plugin_option()),
+                                  observer);
   });
 }
 
-hlo::Module load_module(const std::string& path, ClientSource& client) {
+hlo::Module load_module(const std::string& path, const std::optional<std::string>& plugin) {
   return name_source(
-      path, [&] { return hlo::read_module(compiler::module_bytes(read_file(path), path, reader_of(client))); });
+      path, [&] { return hlo::read_module(compiler::module_bytes(read_file(path), path, isolated_reader(plugin))); });
 }
 
 }  // namespace alpa::tool

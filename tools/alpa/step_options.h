@@ -8,6 +8,7 @@
 
 #include "alpa/compiler/plan_program.h"
 #include "client_source.h"
+#include "outputs.h"
 #include "progress.h"
 
 namespace alpa::tool {
@@ -39,17 +40,20 @@ void add_step_options(CLI::App& app, StepOptions& options);
 /// cluster.
 compiler::PlanOptions planner_options(const StepOptions& options);
 
+/// The files that they name and that are read.
+std::vector<NamedFile> input_files(const StepOptions& options);
+
 /// The description of a cluster for `devices` devices; `local-cpu` is divided among them.
 mesh::ClusterSpec cluster_for(const std::string& name_or_file, int64_t devices);
 
-/// Reads the step and its meta.json. Opens the plug-in for StableHLO alone. `observer` sees each pass. Errors name the
-/// file.
-compiler::Program load_step(const StepOptions& options, ClientSource& client, const passes::PassObserver& observer);
+/// Reads the step and its meta.json. StableHLO is read by a plug-in in a process of its own. `observer` sees each pass.
+/// Errors name the file.
+compiler::Program load_step(const StepOptions& options, const passes::PassObserver& observer);
 
 /// Says how many loops are counted once because their number of turns is unknown, if there are any.
 void note_unknown_loops(const compiler::Program& program, Progress& progress);
 
 /// The module that a file holds, as it is there. Errors name the file.
-hlo::Module load_module(const std::string& path, ClientSource& client);
+hlo::Module load_module(const std::string& path, const std::optional<std::string>& plugin);
 
 }  // namespace alpa::tool

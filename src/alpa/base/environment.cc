@@ -21,4 +21,6 @@ Environment read_environment() {
 
 void silence_plugin_log() { setenv("TF_CPP_MIN_LOG_LEVEL", "3", /*overwrite=*/0); }
 
+void set_temporary_folder(const std::string& folder) { setenv("TMPDIR", folder.c_str(), /*overwrite=*/1); }
+
 }  // namespace alpa

@@ -18,4 +18,7 @@ Environment read_environment();
 /// Sets TF_CPP_MIN_LOG_LEVEL=3 unless the user set it; silences a plug-in's own log. Call before the plug-in is loaded.
 void silence_plugin_log();
 
+/// Sets TMPDIR, for this process: temporary directories are made in `folder`.
+void set_temporary_folder(const std::string& folder);
+
 }  // namespace alpa

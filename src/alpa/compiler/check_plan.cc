@@ -52,6 +52,19 @@ void check_tensors(const Program& program, const plan::Plan& plan) {
   }
 }
 
+void check_names(const Program& program, const plan::Plan& plan) {
+  std::set<std::string_view> names;
+  for (const hlo::Computation& computation : program.module.computations) {
+    for (const hlo::Instruction& instruction : computation.instructions) names.insert(instruction.name);
+  }
+  for (const auto* placed : {&plan.ops, &plan.operands}) {
+    for (const auto& [name, specs] : *placed) {
+      require<InvalidArgumentError>(names.contains(name), kPlace,
+                                    "the plan places {}, no instruction of the program: plan again", name);
+    }
+  }
+}
+
 // Placements of the operands and results of an operation.
 using Way = std::pair<std::vector<ShardingSpec>, std::vector<ShardingSpec>>;
 
@@ -120,6 +133,7 @@ void check_plan(const Program& program, const plan::Plan& plan) {
   require<InvalidArgumentError>(
       plan.inputs.size() == program.meta.inputs.size() && plan.outputs.size() == program.graph.outputs.size(), kPlace,
       "the plan has other inputs or outputs than the program: plan again");
+  check_names(program, plan);
   check_tensors(program, plan);
 }
 

@@ -1,8 +1,12 @@
 #include "alpa/compiler/meta.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "alpa/base/error.h"
+#include "alpa/base/json.h"
 #include "alpa/base/name_source.h"
 
 namespace alpa::compiler {
@@ -26,7 +30,11 @@ class Reader {
   Meta run(const Json& json) const {
     Meta meta;
     meta.source = source_;
-    for (const Json& entry : list(json, "inputs")) meta.inputs.push_back(input(entry, meta.inputs.size()));
+    std::set<std::string> names;
+    for (const Json& entry : list(json, "inputs")) {
+      meta.inputs.push_back(input(entry, meta.inputs.size()));
+      if (!names.insert(meta.inputs.back().name).second) fail("two inputs are named " + meta.inputs.back().name);
+    }
     for (const Json& entry : list(json, "outputs")) meta.outputs.push_back(output(entry, meta));
     return meta;
   }
@@ -48,16 +56,32 @@ class Reader {
     return object[key].get<std::string>();
   }
 
+  tensor::Shape shape(const Json& entry, const std::string& name) const {
+    tensor::Shape result;
+    result.dtype = tensor::parse_dtype(text(entry, "dtype", name));
+    for (const Json& dim : list(entry, "shape")) {
+      if (!dim.is_number_unsigned()) fail(name + ": its shape has a bad dim");
+      result.dims.push_back(dim.get<int64_t>());
+    }
+    return result;
+  }
+
+  // Lists are in the program's order.
+  void check_index(const Json& entry, size_t index, const std::string& name) const {
+    if (entry.contains("index") && entry["index"] != index)
+      fail(fmt::format("{} has \"index\" {}, but its place is {}", name, entry["index"].dump(), index));
+  }
+
   InputMeta input(const Json& entry, size_t index) const {
     InputMeta result;
     result.name = text(entry, "name", "input " + std::to_string(index));
+    check_index(entry, index, result.name);
     if (entry.contains("role")) result.role = parse_role(text(entry, "role", result.name));
-    result.shape.dtype = tensor::parse_dtype(text(entry, "dtype", result.name));
-    for (const Json& dim : list(entry, "shape")) {
-      if (!dim.is_number_unsigned()) fail(result.name + ": its shape has a bad dim");
-      result.shape.dims.push_back(dim.get<int64_t>());
+    result.shape = shape(entry, result.name);
+    if (entry.contains("donated")) {
+      if (!entry["donated"].is_boolean()) fail(result.name + ": \"donated\" must be true or false");
+      result.donated = entry["donated"].get<bool>();
     }
-    if (entry.contains("donated")) result.donated = entry["donated"].is_boolean() && entry["donated"].get<bool>();
     if (entry.contains("init")) result.zeros = entry["init"] == "zeros";
     if (entry.contains("batch_dim") && !entry["batch_dim"].is_null()) {
       const Json& dim = entry["batch_dim"];
@@ -71,6 +95,8 @@ class Reader {
   OutputMeta output(const Json& entry, const Meta& meta) const {
     OutputMeta result;
     result.name = text(entry, "name", "output " + std::to_string(meta.outputs.size()));
+    check_index(entry, meta.outputs.size(), result.name);
+    if (entry.contains("shape") && entry.contains("dtype")) result.shape = shape(entry, result.name);
     if (entry.contains("role")) result.role = parse_role(text(entry, "role", result.name));
     if (entry.contains("feeds_input") && !entry["feeds_input"].is_null()) {
       const Json& input = entry["feeds_input"];
@@ -87,7 +113,7 @@ class Reader {
 }  // namespace
 
 Meta parse_meta(std::string_view text, std::string_view source) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = parse_json(text, "meta", source);
   require<InvalidArgumentError>(!json.is_discarded(), "meta", "{} is no JSON, or cut short", source);
   return name_source(source, [&] { return Reader(source).run(json); });
 }

@@ -25,6 +25,7 @@ struct OutputMeta {
   std::string name;
   Role role = Role::kUnknown;
   std::optional<int> feeds_input;
+  std::optional<tensor::Shape> shape = std::nullopt;  ///< As the file says, if it does.
 };
 
 /// Names and roles of a program's inputs and outputs, in order.

@@ -209,7 +209,7 @@ std::string_view name(Method method) {
 Constraint parse_constraint(std::string_view text) {
   const size_t cut = text.rfind('=');
   require<InvalidArgumentError>(cut != std::string_view::npos && cut > 0, "plan",
-                                "--constraint \"{}\": write GLOB=(None,y)", text);
+                                "\"{}\" has no pattern and placement: write GLOB=(None,y)", text);
   return {std::string(text.substr(0, cut)), std::string(text.substr(cut + 1))};
 }
 

@@ -22,7 +22,7 @@ std::string unpacked_to_module(const std::string& bytes, std::string_view source
   switch (hlo::recognize(bytes)) {
     case hlo::FileKind::kHloModuleProto: return bytes;
     case hlo::FileKind::kHloProto: return hlo::module_of_hlo_proto(bytes);
-    case hlo::FileKind::kStableHloText:
+    case hlo::FileKind::kStableHloText: hlo::check_nesting(bytes); [[fallthrough]];
     case hlo::FileKind::kStableHloArtifact: return stablehlo(bytes);
     case hlo::FileKind::kHloText: break;
   }
@@ -163,6 +163,10 @@ void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGra
                                 meta.outputs.size(), graph.outputs.size());
   check_losses(meta, graph);
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
+    const auto& shape = meta.outputs[k].shape;
+    require<InvalidArgumentError>(!shape || *shape == output_shape(graph, k), "meta",
+                                  "output {} is {} there, {} in the program", meta.outputs[k].name,
+                                  shape ? tensor::to_string(*shape) : "", tensor::to_string(output_shape(graph, k)));
     if (!meta.outputs[k].feeds_input) continue;
     const InputMeta& input = meta.inputs[static_cast<size_t>(*meta.outputs[k].feeds_input)];
     require<InvalidArgumentError>(output_shape(graph, k) == input.shape, "meta",

@@ -20,7 +20,7 @@ void write_arrays(const std::string& path, const std::vector<std::string>& names
 
 std::vector<Array> read_arrays(const std::string& path, const std::vector<std::string>& names,
                                const std::vector<Array>& like) {
-  const std::map<std::string, tensor::Literal> literals = tensor::read_safetensors(read_file(path), path);
+  const std::map<std::string, tensor::Literal> literals = tensor::read_safetensors(read_file(path, UINT64_MAX), path);
   std::vector<Array> arrays;
   for (size_t k = 0; k < names.size(); ++k) {
     const auto entry = literals.find(names[k]);

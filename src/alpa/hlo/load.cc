@@ -2,6 +2,7 @@
 
 #include <lzma.h>
 
+#include <algorithm>
 #include <array>
 
 #include "alpa/base/error.h"
@@ -17,6 +18,7 @@ constexpr std::string_view kXzMagic(
     "7zXZ\0",
     6);
 constexpr std::string_view kMlirMagic("ML\xefR", 4);
+constexpr int kMaxNesting = 1000;
 constexpr size_t kMaxUnpacked = size_t{1} << 31;
 
 std::string_view first_word(std::string_view text) {
@@ -79,6 +81,29 @@ FileKind recognize(std::string_view bytes) {
                               "neither HloModuleProto, HloProto nor StableHLO (text or portable artifact), or a file "
                               "that was cut short ({} bytes)",
                               bytes.size());
+}
+
+void check_nesting(std::string_view text) {
+  int depth = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    switch (text[at]) {
+      case '"':
+        while (++at < text.size() && text[at] != '"') at += text[at] == '\\' ? 1 : 0;
+        break;
+      case '/':
+        if (text.substr(at, 2) == "//") at = std::min(text.find('\n', at), text.size());
+        break;
+      case '(':
+      case '[':
+      case '{': ++depth; break;
+      case ')':
+      case ']':
+      case '}': --depth; break;
+      default: break;
+    }
+    require<InvalidArgumentError>(depth <= kMaxNesting, "hlo", "brackets are nested deeper than {} in the text",
+                                  kMaxNesting);
+  }
 }
 
 std::string module_of_hlo_proto(std::string_view bytes) {

@@ -1,5 +1,7 @@
 #include "alpa/hlo/proto_shape.h"
 
+#include <algorithm>
+
 #include "alpa/base/error.h"
 
 namespace alpa::hlo {
@@ -29,6 +31,10 @@ tensor::Shape convert(const pb::ShapeProto& proto, int depth) {
     return shape;
   }
   int64_t count = 1;
+  const auto& dynamic = proto.is_dynamic_dimension();
+  require<UnsupportedError>(std::find(dynamic.begin(), dynamic.end(), true) == dynamic.end(), "hlo",
+                            "a shape has a dim whose size is known only when it runs: export the program for fixed "
+                            "sizes");
   for (const int64_t dim : proto.dimensions()) {
     require<InvalidArgumentError>(dim >= 0, "hlo", "a shape has the negative dim {}", dim);
     require<InvalidArgumentError>(!__builtin_mul_overflow(count, dim == 0 ? 1 : dim, &count) && count <= kMaxElements,

@@ -68,7 +68,8 @@ Computation read_computation(pb::HloComputationProto&& proto, const ComputationI
     const int64_t id = instruction.id();
     computation.instructions.push_back(read_instruction(std::move(instruction), ids, comps));
     const std::string& name = computation.instructions.back().name;
-    require<InvalidArgumentError>(names.insert(name).second, "hlo", "two instructions are named {}", name);
+    require<InvalidArgumentError>(names.insert(name).second, "hlo",
+                                  "two instructions are named {}: does the file hold two programs?", name);
     require<InvalidArgumentError>(ids.emplace(local_key(id), computation.size() - 1).second, "hlo",
                                   "computation {}: two instructions have the id {}", computation.name, id);
   }

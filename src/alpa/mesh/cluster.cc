@@ -9,6 +9,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
+#include "alpa/base/json.h"
 
 namespace alpa::mesh {
 namespace {
@@ -159,7 +160,7 @@ std::string to_json(const ClusterSpec& cluster) {
 }
 
 ClusterSpec cluster_from_json(std::string_view text, std::string_view source) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = parse_json(text, "cluster", source);
   require<InvalidArgumentError>(json.is_object(), "cluster",
                                 "{} is no JSON object; `alpa devices --cluster h100-dgx` prints "
                                 "one to copy and edit",

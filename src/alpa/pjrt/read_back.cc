@@ -40,7 +40,8 @@ std::string find_dump(const TemporaryDirectory& folder, std::string_view stage) 
 }
 
 /// The module (field 1) of the HloProto in the file at `path`.
-std::string read_module(const std::string& path) {
+std::string read_module(const TemporaryDirectory& folder, const std::string& path) {
+  folder.check_space();  // on a full disk the file may be cut short
   const std::string proto = read_file(path);
   const auto modules = bytes_fields(proto, 1);
   require<PluginError>(!modules.empty(), kPlace, "the plug-in wrote no module into {}", path);
@@ -69,9 +70,10 @@ std::string stablehlo_to_hlo(const Client& client, std::string_view program) {
     if (find_dump(folder, kBeforeOptimizations).empty()) throw;
   }
   const std::string path = find_dump(folder, kBeforeOptimizations);
+  if (path.empty()) folder.check_space();
   require<PluginError>(!path.empty(), kPlace, "the plug-in {} wrote no module before optimization: use another one",
                        client.plugin().path());
-  return read_module(path);
+  return read_module(folder, path);
 }
 
 PartitionedCompile compile_and_read_partitioned(const Client& client, std::string_view hlo,
@@ -79,9 +81,10 @@ PartitionedCompile compile_and_read_partitioned(const Client& client, std::strin
   const TemporaryDirectory folder;
   Executable executable = Executable::compile(client, hlo, Format::kHlo, with_partitioning_dump(options, folder));
   const std::string path = find_dump(folder, kAfterPartitioning);
+  if (path.empty()) folder.check_space();
   require<PluginError>(!path.empty(), kPlace, "the plug-in {} wrote no module after spmd-partitioning: use another one",
                        client.plugin().path());
-  return {std::move(executable), read_module(path)};
+  return {std::move(executable), read_module(folder, path)};
 }
 
 std::string partition_only(const Client& client, std::string_view hlo, const CompileOptions& options) {
@@ -98,7 +101,7 @@ std::string partition_only(const Client& client, std::string_view hlo, const Com
     const bool stopped = std::string_view(error.what()).find(kStopTarget) != std::string_view::npos;
     path = find_dump(folder, kAfterPartitioning);
     if (!stopped || path.empty()) throw;
-    return read_module(path);
+    return read_module(folder, path);
   }
   raise<PluginError>(kPlace, "the plug-in {} compiled the custom call {}: unregister its handler",
                      client.plugin().path(), kStopTarget);

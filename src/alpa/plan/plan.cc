@@ -3,16 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
+#include "alpa/base/json.h"
 #include "alpa/base/name_source.h"
+#include "alpa/plan/checksum.h"
 
 namespace alpa::plan {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using sharding::ShardingSpec;
+
+// The time that planning took is no part of it: the same plan has the same checksum.
+std::string checksum_of(Json json) {
+  json.erase("checksum");
+  json.erase("planning_seconds");
+  return program_hash(json.dump());
+}
 
 Json spec_to_json(const ShardingSpec& spec, const mesh::LogicalMesh& mesh) {
   Json result = Json::array();
@@ -31,6 +41,8 @@ Json spec_to_json(const ShardingSpec& spec, const mesh::LogicalMesh& mesh) {
 class Reader {
  public:
   Reader(std::string_view source) : source_(source) {}
+
+  std::string_view source() const { return source_; }
 
   template <typename... Args>
   void check(bool condition, fmt::format_string<Args...> text, Args&&... args) const {
@@ -51,6 +63,19 @@ class Reader {
   double number(const Json& object, const char* key) const {
     check(field(object, key).is_number(), "\"{}\" must be a number", key);
     return object[key].get<double>();
+  }
+
+  double seconds(const Json& object, const char* key) const {
+    const double value = number(object, key);
+    check(value >= 0 && std::isfinite(value), "\"{}\" is {}: no number of seconds", key, value);
+    return value;
+  }
+
+  // What was written follows from the others; one that does not was changed.
+  void check_gap(const Json& object, double gap) const {
+    if (!object.contains("gap")) return;
+    const double value = number(object, "gap");
+    check(std::abs(value - gap) <= 1e-9, "\"gap\" is {}, objective and bound say {}", value, gap);
   }
 
   int64_t whole(const Json& object, const char* key) const {
@@ -197,13 +222,19 @@ std::string to_json(const Plan& plan) {
     for (const ShardingSpec& spec : specs) list.push_back(spec_to_json(spec, plan.mesh));
     json["operands"][name] = list;
   }
+  json["checksum"] = checksum_of(json);
   return json.dump() + "\n";
+}
+
+bool is_changed(std::string_view text, std::string_view source) {
+  const Json json = parse_json(text, "plan", source);
+  return json.is_object() && json.contains("checksum") && json["checksum"] != checksum_of(json);
 }
 
 namespace {
 
 Plan read_plan(std::string_view text, const Reader& read) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = parse_json(text, "plan", read.source());
   read.check(!json.is_discarded(), "not JSON, or cut short");
   const double version = read.number(json, "version");
   read.check(version == Plan::kVersion, "plan version {}: this program reads version {}", version, Plan::kVersion);
@@ -212,11 +243,15 @@ Plan read_plan(std::string_view text, const Reader& read) {
   plan.mesh = mesh::LogicalMesh::parse(read.text(json, "mesh"));
   plan.cluster = read.cluster(json, plan.mesh);
   plan.method = read.text(json, "method");
+  const bool known = plan.method == "none" || plan.method == "data" || plan.method == "shard";
+  read.check(known, "unknown method \"{}\": none, data or shard", plan.method);
   plan.micro_batches = read.whole(json, "micro_batches");
-  plan.objective_seconds = read.number(json, "objective_seconds");
-  plan.bound_seconds = read.number(json, "bound_seconds");
-  if (json.contains("communication_seconds")) plan.communication_seconds = read.number(json, "communication_seconds");
-  plan.planning_seconds = read.number(json, "planning_seconds");
+  plan.objective_seconds = read.seconds(json, "objective_seconds");
+  plan.bound_seconds = read.seconds(json, "bound_seconds");
+  if (json.contains("communication_seconds")) plan.communication_seconds = read.seconds(json, "communication_seconds");
+  read.check(plan.bound_seconds <= plan.objective_seconds * (1 + 1e-9), "\"bound_seconds\" is above the objective");
+  read.check_gap(json, plan.gap());
+  plan.planning_seconds = read.seconds(json, "planning_seconds");
   plan.predicted_memory_per_device_bytes = read.whole(json, "predicted_memory_per_device_bytes");
   read.check(read.field(json, "collectives").is_object(), "\"collectives\" must be an object");
   for (const auto& [kind, total] : json["collectives"].items()) {

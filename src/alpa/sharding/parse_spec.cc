@@ -60,7 +60,9 @@ class Parser {
       used_.push_back(k);
       return k;
     }
-    fail("\"" + name + "\" is neither None nor an axis of the mesh " + mesh_.to_string());
+    std::string axes;
+    for (const mesh::MeshAxis& one : mesh_.axes()) axes += " " + one.name;
+    fail("\"" + name + "\" is neither None nor an axis; the axes are" + axes);
   }
 
   [[noreturn]] void fail(const std::string& reason) const {

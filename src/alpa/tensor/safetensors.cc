@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "alpa/base/error.h"
+#include "alpa/base/json.h"
 
 namespace alpa::tensor {
 namespace {
@@ -69,16 +70,22 @@ Entry read_one(const std::string& name, const Json& entry, uint64_t data_size, s
   return {std::move(shape), begin, end};
 }
 
-// Data of different entries must not share bytes.
-void check_overlaps(const std::map<std::string, Entry>& entries, std::string_view source) {
+// The entries share no byte of the data and leave none out.
+void check_ranges(const std::map<std::string, Entry>& entries, uint64_t data_size, std::string_view source) {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto& [name, entry] : entries) {
     if (entry.begin < entry.end) ranges.emplace_back(entry.begin, entry.end);
   }
   std::sort(ranges.begin(), ranges.end());
-  for (size_t k = 1; k < ranges.size(); ++k) {
-    require<InvalidArgumentError>(ranges[k - 1].second <= ranges[k].first, "safetensors",
-                                  "{}: two entries overlap at byte {} of its data", source, ranges[k].first);
+  uint64_t end = 0;
+  ranges.emplace_back(data_size, data_size);
+  for (const auto& [first, last] : ranges) {
+    require<InvalidArgumentError>(end <= first, "safetensors", "{}: two entries overlap at byte {} of its data", source,
+                                  first);
+    require<InvalidArgumentError>(end == first, "safetensors",
+                                  "{}: bytes {} to {} of its data belong to no entry: is it damaged?", source, end,
+                                  first);
+    end = last;
   }
 }
 
@@ -94,14 +101,14 @@ uint64_t header_size(std::string_view start, uint64_t file_size, std::string_vie
 }
 
 std::map<std::string, Entry> read_entries(std::string_view header_text, uint64_t data_size, std::string_view source) {
-  const Json header = Json::parse(header_text, nullptr, /*allow_exceptions=*/false);
+  const Json header = parse_json(header_text, "safetensors", source);
   require<InvalidArgumentError>(header.is_object(), "safetensors", "{}: its header is no JSON object", source);
   std::map<std::string, Entry> entries;
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     entries.emplace(name, read_one(name, entry, data_size, source));
   }
-  check_overlaps(entries, source);
+  check_ranges(entries, data_size, source);
   return entries;
 }
 
@@ -120,10 +127,11 @@ std::map<std::string, Literal> read_safetensors(std::string_view bytes, std::str
 
 std::map<std::string, Shape> read_safetensors_shapes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
+  const int error = errno;
+  require<InvalidArgumentError>(in.is_open(), "safetensors", "cannot read {}: {}", path, std::strerror(error));
   std::error_code code;
   const uint64_t file_size = std::filesystem::file_size(path, code);
-  require<InvalidArgumentError>(in && !code, "safetensors", "cannot read {}: {}", path,
-                                code ? code.message() : std::strerror(errno));
+  require<InvalidArgumentError>(!code, "safetensors", "cannot read {}: {}", path, code.message());
   std::string start(static_cast<size_t>(std::min<uint64_t>(8, file_size)), '\0');
   in.read(start.data(), static_cast<std::streamsize>(start.size()));
   std::string header(header_size(start, file_size, path), '\0');
