@@ -22,11 +22,14 @@ struct ClusterState {
   template <typename Launch>
   void run(Launch&& launch) {
     const std::lock_guard lock(turn_);
-    if (client.is_cpu()) {
-      for (pjrt::Event& event : under_way_) event.await();
-    }
-    under_way_.clear();
+    if (client.is_cpu()) finish();
     under_way_ = launch();
+  }
+
+  /// Waits for the last run. Errors: what that run met.
+  void sync() {
+    const std::lock_guard lock(turn_);
+    finish();
   }
 
   /// Arrays on its devices, so that shutdown can release them.
@@ -34,6 +37,12 @@ struct ClusterState {
   void release_arrays();
 
  private:
+  void finish() {
+    const std::vector<pjrt::Event> events = std::move(under_way_);
+    under_way_.clear();
+    for (const pjrt::Event& event : events) event.await();
+  }
+
   std::mutex turn_;
   std::vector<pjrt::Event> under_way_;
   std::mutex mutex_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <mutex>
+#include <optional>
 
 #include "alpa/api/cluster.h"
 #include "alpa/api/cluster_state.h"
@@ -57,6 +59,7 @@ class CompiledStep : public Executable {
     std::vector<std::shared_ptr<DistributedArray>> outputs;
     cluster_->run([&] {
       std::vector<pjrt::Event> events;
+      note_launch();
       outputs = compiled_.executable.launch(pointers, events);
       return events;
     });
@@ -75,7 +78,6 @@ class CompiledStep : public Executable {
       cluster_->keep(output);
       arrays.emplace_back(std::static_pointer_cast<tensor::PlacedValue>(output));
     }
-    last_ = outputs;
     return arrays;
   }
 
@@ -95,7 +97,10 @@ class CompiledStep : public Executable {
   }
 
   std::string get_plan() const override { return plan::to_json(plan_); }
-  std::vector<double> get_execution_time_costs() const override { return seconds_; }
+  std::vector<double> get_execution_time_costs() const override {
+    const std::lock_guard lock(times_);
+    return seconds_;
+  }
   int64_t get_total_allocation_size() const override { return compiled_.memory_per_device_bytes; }
 
   void dump_debug_info(const std::string& directory) const override {
@@ -112,18 +117,20 @@ class CompiledStep : public Executable {
   }
 
   void sync() override {
-    const auto start = std::chrono::steady_clock::now();
-    for (const auto& output : last_) {
-      for (pjrt::Buffer& buffer : output->buffers()) {
-        if (!buffer.is_deleted()) buffer.ready_event().await();
-      }
-    }
-    if (!last_.empty())
-      seconds_.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    last_.clear();
+    cluster_->sync();
+    const std::lock_guard lock(times_);
+    if (launched_) seconds_.push_back(std::chrono::duration<double>(Clock::now() - *launched_).count());
+    launched_.reset();
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void note_launch() {
+    const std::lock_guard lock(times_);
+    launched_ = Clock::now();
+  }
+
   std::vector<std::string> placements(const std::vector<plan::TensorPlan>& tensors) const {
     std::vector<std::string> text;
     for (const plan::TensorPlan& tensor : tensors)
@@ -185,7 +192,8 @@ class CompiledStep : public Executable {
   compiler::Program program_;
   plan::Plan plan_;
   compiler::Compiled compiled_;
-  std::vector<std::shared_ptr<DistributedArray>> last_;
+  mutable std::mutex times_;
+  std::optional<Clock::time_point> launched_;  ///< The last launch, until it is waited for.
   std::vector<double> seconds_;
 };
 

@@ -29,7 +29,7 @@ class Executable {
   virtual std::string get_hlo_text() const = 0;
   /// The plan as JSON.
   virtual std::string get_plan() const = 0;
-  /// Seconds of the steps that `launch_on_driver` ran while `sync` was awaited after each; empty if none was.
+  /// Seconds from launch to the end of each step that was followed by `sync`.
   virtual std::vector<double> get_execution_time_costs() const = 0;
   /// Bytes on one device: arguments, outputs and temporaries, as its compiler counts them.
   virtual int64_t get_total_allocation_size() const = 0;

@@ -36,7 +36,7 @@ struct ParallelizeOptions {
 
 /// A function that runs on all devices of the cluster; made by `parallelize`. It is traced and compiled anew for each
 /// structure, shapes and element types of its arguments and values of static ones. Copies share the compiled steps.
-/// Thread-safe.
+/// Several threads may call it; arrays that are still to be evaluated belong to one thread.
 template <typename Function>
 class ParallelizedFunction {
  public:

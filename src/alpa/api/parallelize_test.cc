@@ -131,6 +131,24 @@ TEST_F(Parallelize, StaticArgumentsCompileOncePerValue) {
   EXPECT_EQ(traces, 3);
 }
 
+TEST_F(Parallelize, ExecutablesTellTimesAndPlacements) {
+  const auto step = parallelize(train_step);
+  State state = first_state();
+  Array loss;
+  for (int k = 0; k < 3; ++k) {
+    std::tie(state, loss) = step(std::move(state), a_batch());
+    step.get_last_executable()->sync();
+  }
+  const auto executable = step.get_last_executable();
+  const std::vector<double> seconds = executable->get_execution_time_costs();
+  ASSERT_EQ(seconds.size(), 3u);
+  for (const double one : seconds) EXPECT_GT(one, 0);
+  EXPECT_EQ(executable->get_input_placement_specs().size(), 7u);   // w, b, step, x, y
+  EXPECT_EQ(executable->get_output_placement_specs().size(), 6u);  // w, b, step, loss
+  EXPECT_GT(executable->get_total_allocation_size(), 0);
+  EXPECT_NE(executable->get_hlo_text().find("ENTRY"), std::string::npos);
+}
+
 TEST_F(Parallelize, ReadingATracedArrayIsAnError) {
   const auto bad = parallelize([](const Array& x) { return x * x.item<float>(); });
   EXPECT_THROW(bad(ones({8})), InvalidArgumentError);

@@ -14,7 +14,7 @@ using Key = std::pair<const Node*, int>;
 
 Key key_of(const Array& array) { return {array.node().get(), array.output()}; }
 
-Array placeholder(const Shape& shape) {
+Array unbound_parameter(const Shape& shape) {
   auto node = std::make_shared<Node>();
   node->shapes = {shape};
   return {std::move(node), 0};
@@ -83,7 +83,7 @@ std::shared_ptr<const Function> widened(const Closure& closure, const std::vecto
   Function wide{part(own.parameters, 0, own.explicit_count), own.results, own.explicit_count};
   for (const Array& array : captured) {
     const auto entry = parameter_of.find(key_of(array));
-    wide.parameters.push_back(entry == parameter_of.end() ? placeholder(array.shape()) : entry->second);
+    wide.parameters.push_back(entry == parameter_of.end() ? unbound_parameter(array.shape()) : entry->second);
   }
   return std::make_shared<const Function>(std::move(wide));
 }
