@@ -1,5 +1,7 @@
 #include "alpa/api/arguments.h"
 
+#include <cstring>
+
 #include "alpa/base/error.h"
 #include "alpa/frontend/trace.h"
 
@@ -22,12 +24,33 @@ void append_shape(std::string& key, const Array& array) {
     return;
   }
   const Shape& shape = array.shape();
-  key += static_cast<char>(shape.dtype);
-  key += array.is_weak() ? 'w' : 's';
   const auto rank = static_cast<uint32_t>(shape.dims.size());
-  key.append(reinterpret_cast<const char*>(&rank), sizeof(rank));
+  char head[2 + sizeof(rank)] = {static_cast<char>(shape.dtype), array.is_weak() ? 'w' : 's'};
+  std::memcpy(head + 2, &rank, sizeof(rank));
+  key.append(head, sizeof(head));
   key.append(reinterpret_cast<const char*>(shape.dims.data()), rank * sizeof(int64_t));
 }
+
+namespace {
+
+struct Lists {
+  std::vector<const Array*> arrays;
+  std::string key;
+};
+
+Lists& spare_lists() {
+  thread_local Lists lists;
+  return lists;
+}
+
+}  // namespace
+
+FlatCall::FlatCall() : arrays(std::move(spare_lists().arrays)), key(std::move(spare_lists().key)) {
+  arrays.clear();
+  key.clear();
+}
+
+FlatCall::~FlatCall() { spare_lists() = {std::move(arrays), std::move(key)}; }
 
 void raise_not_hashable(size_t argument, const char* type) {
   raise<InvalidArgumentError>(
@@ -43,18 +66,19 @@ void raise_not_dynamic(size_t argument, const char* type) {
       argument, type);
 }
 
-Step trace_step(const std::vector<Array>& inputs, std::vector<std::string> names, std::vector<bool> donated,
+Step trace_step(std::span<const Array* const> inputs, std::vector<std::string> names, std::vector<bool> donated,
                 std::vector<bool> batch, const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
                 std::vector<std::string>& output_names) {
   require<InvalidArgumentError>(
       frontend::TraceScope::current() == nullptr, "parallelize",
       "a parallelized function was called inside another traced function: call the plain one there");
   frontend::TraceScope scope("parallelize");
+  scope.trace()->is_step = true;
   std::vector<Array> parameters;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    require<InvalidArgumentError>(inputs[k].defined(), "parallelize", "{} is an Array that was never assigned",
+    require<InvalidArgumentError>(inputs[k]->defined(), "parallelize", "{} is an Array that was never assigned",
                                   names[k]);
-    parameters.push_back(scope.parameter(inputs[k].shape(), inputs[k].is_weak()));
+    parameters.push_back(scope.parameter(inputs[k]->shape(), inputs[k]->is_weak()));
   }
   std::vector<Array> results = function(parameters);
   for (size_t k = 0; k < results.size(); ++k) {

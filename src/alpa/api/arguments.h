@@ -2,7 +2,10 @@
 
 #include <concepts>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "alpa/api/executable.h"
@@ -24,6 +27,11 @@ std::vector<bool> numbered(const char* option, const std::vector<int>& numbers, 
 /// Appends what distinguishes arrays of one step from those of another.
 void append_shape(std::string& key, const Array& array);
 
+/// How an argument is held during a call: by reference, unless it decays (functions, C strings).
+template <typename T>
+using Held = std::conditional_t<std::is_same_v<std::decay_t<T>, std::remove_cvref_t<T>>, const std::remove_cvref_t<T>&,
+                                std::decay_t<T>>;
+
 [[noreturn]] void raise_not_hashable(size_t argument, const char* type);
 [[noreturn]] void raise_not_dynamic(size_t argument, const char* type);
 
@@ -41,22 +49,35 @@ constexpr bool is_state() {
     return false;
 }
 
+/// The arguments of a call, flat. The lists of a call that ended serve the thread's next one: large allocations between
+/// the small ones of a step's arrays are slow.
+class FlatCall {
+ public:
+  FlatCall();
+  ~FlatCall();
+  FlatCall(const FlatCall&) = delete;
+  FlatCall& operator=(const FlatCall&) = delete;
+
+  std::vector<const Array*> arrays;
+  std::string key;  ///< Structure, shapes and element types, static values.
+  ArgumentKinds kinds;
+};
+
 /// Collects arrays and the text of their structure.
 struct Flattener {
-  std::vector<Array>& arrays;
-  std::string& key;
+  FlatCall& call;
   void leaf(const KeyPath&, const Array& array) {
-    append_shape(key, array);
-    arrays.push_back(array);
+    append_shape(call.key, array);
+    call.arrays.push_back(&array);
   }
-  void mark(const std::string& text) {
-    key += text;
-    key += ' ';
+  void mark(std::string_view text) {
+    call.key += text;
+    call.key += ' ';
   }
 };
 
 /// Traces a function of flat inputs; `names` are those of the inputs. `outputs` gets the names of the results.
-Step trace_step(const std::vector<Array>& inputs, std::vector<std::string> names, std::vector<bool> donated,
+Step trace_step(std::span<const Array* const> inputs, std::vector<std::string> names, std::vector<bool> donated,
                 std::vector<bool> batch, const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
                 std::vector<std::string>& output_names);
 

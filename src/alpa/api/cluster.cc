@@ -1,6 +1,5 @@
 #include "alpa/api/cluster.h"
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -26,23 +25,6 @@ Current& current() {
 }
 
 }  // namespace
-
-void ClusterState::keep(const std::shared_ptr<runtime::DistributedArray>& array) {
-  const std::lock_guard lock(mutex_);
-  if (arrays_.size() >= sweep_at_) {
-    std::erase_if(arrays_, [](const auto& weak) { return weak.expired(); });
-    sweep_at_ = std::max<size_t>(1024, 2 * arrays_.size());
-  }
-  arrays_.push_back(array);
-}
-
-void ClusterState::release_arrays() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& weak : arrays_) {
-    if (const auto array = weak.lock()) array->release();
-  }
-  arrays_.clear();
-}
 
 std::shared_ptr<ClusterState> cluster() {
   const std::lock_guard lock(current().mutex);
@@ -85,7 +67,7 @@ void shutdown() {
     ++api::current().generation;
   }
   frontend::set_evaluator(nullptr);
-  state->release_arrays();
+  state->arrays.release();
 }
 
 bool is_initialized() {

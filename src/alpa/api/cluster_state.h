@@ -6,7 +6,7 @@
 #include "alpa/mesh/cluster.h"
 #include "alpa/pjrt/client.h"
 #include "alpa/pjrt/event.h"
-#include "alpa/runtime/array/distributed_array.h"
+#include "alpa/runtime/array/live_arrays.h"
 
 namespace alpa::api {
 
@@ -32,9 +32,8 @@ struct ClusterState {
     finish();
   }
 
-  /// Arrays on its devices, so that shutdown can release them.
-  void keep(const std::shared_ptr<runtime::DistributedArray>& array);
-  void release_arrays();
+  /// Those on its devices, which shutdown releases.
+  runtime::LiveArrays arrays;
 
  private:
   void finish() {
@@ -45,9 +44,6 @@ struct ClusterState {
 
   std::mutex turn_;
   std::vector<pjrt::Event> under_way_;
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<runtime::DistributedArray>> arrays_;
-  size_t sweep_at_ = 1024;
 };
 
 }  // namespace alpa::api

@@ -43,9 +43,10 @@ class FirstDevice : public frontend::Evaluator {
       const tensor::Shape shape = buffer.shape();
       std::vector<pjrt::Buffer> parts;
       parts.push_back(std::move(buffer));
-      auto array = std::make_shared<runtime::DistributedArray>(shape, sharding::ShardingSpec::replicated(shape.rank()),
-                                                               one, std::move(parts));
-      cluster->keep(array);
+      const runtime::Placement placement{shape, sharding::ShardingSpec::replicated(shape.rank()), one};
+      auto array = std::make_shared<runtime::DistributedArray>(std::make_shared<const runtime::Placement>(placement),
+                                                               std::move(parts));
+      cluster->arrays.add({&array, 1});
       values.push_back(std::move(array));
     }
     return values;

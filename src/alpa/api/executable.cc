@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <typeinfo>
 
 #include "alpa/api/cluster.h"
 #include "alpa/api/cluster_state.h"
@@ -31,10 +34,42 @@ std::string ShardParallel::key() const {
   return text;
 }
 
+namespace {
+
+std::vector<const Array*> pointers_to(const std::vector<Array>& arrays) {
+  std::vector<const Array*> pointers;
+  for (const Array& array : arrays) pointers.push_back(&array);
+  return pointers;
+}
+
+}  // namespace
+
+std::vector<Array> Executable::launch_on_driver(const std::vector<Array>& arguments) {
+  auto values = launch(pointers_to(arguments));
+  return {std::make_move_iterator(values.begin()), std::make_move_iterator(values.end())};
+}
+
+std::vector<Array> Executable::preshard_dynamic_args(const std::vector<Array>& arguments) {
+  return preshard(pointers_to(arguments));
+}
+
 namespace api {
 namespace {
 
 using runtime::DistributedArray;
+
+/// Lists that a launch fills, kept by the thread from one to the next: large allocations between the small ones of a
+/// step's arrays are slow.
+struct Lists {
+  std::vector<tensor::PlacedValue*> values;  ///< Of the arguments.
+  std::vector<DistributedArray*> placed;     ///< The same where the step wants them.
+  std::vector<uint32_t> slots;
+};
+
+Lists& lists() {
+  thread_local Lists instance;
+  return instance;
+}
 
 class CompiledStep : public Executable {
  public:
@@ -44,47 +79,47 @@ class CompiledStep : public Executable {
         program_(std::move(program)),
         plan_(std::move(plan)),
         compiled_(compiler::compile(program_, plan_, cluster_->client)) {
-    reused_.assign(donated_.size(), false);
+    std::vector<bool> reused(donated_.size(), false);
     for (const compiler::OutputMeta& output : program_.meta.outputs) {
-      if (output.feeds_input) reused_[static_cast<size_t>(*output.feeds_input)] = true;
+      if (output.feeds_input) reused[static_cast<size_t>(*output.feeds_input)] = true;
+    }
+    for (size_t k = 0; k < donated_.size(); ++k) {
+      if (donated_[k]) donations_.push_back({k, reused[k]});
     }
   }
 
-  std::vector<Array> launch_on_driver(const std::vector<Array>& arguments) override {
-    refuse_donated_twice(arguments);
-    const std::vector<std::shared_ptr<DistributedArray>> placed = place(arguments);
-    std::vector<DistributedArray*> pointers;
-    pointers.reserve(placed.size());
-    for (const auto& array : placed) pointers.push_back(array.get());
+  std::vector<std::shared_ptr<tensor::PlacedValue>> launch(std::span<const Array* const> arguments) override {
+    const std::vector<tensor::PlacedValue*>& values = values_of(arguments);
+    refuse_donated_twice(values);
+    std::vector<std::shared_ptr<DistributedArray>> moved;  // copies of what lies elsewhere
+    const std::vector<DistributedArray*>& placed = place(values, moved);
     std::vector<std::shared_ptr<DistributedArray>> outputs;
     cluster_->run([&] {
       std::vector<pjrt::Event> events;
       note_launch();
-      outputs = compiled_.executable.launch(pointers, events);
+      outputs = compiled_.executable.launch(placed, events);
       return events;
     });
-    for (size_t k = 0; k < placed.size(); ++k) {
-      if (!donated_[k]) continue;
-      if (reused_[k])
-        placed[k]->mark_released();  // the plug-in has taken the memory
+    for (const Donation& donation : donations_) {
+      DistributedArray& array = *placed[donation.input];
+      if (donation.reused)
+        array.mark_released();  // the plug-in has taken the memory
       else
-        placed[k]->release();
-      tensor::PlacedValue& original = value_at(arguments[k]);
-      if (&original != placed[k].get()) original.release();
+        array.release();
+      if (values[donation.input] != &array) values[donation.input]->release();
     }
-    std::vector<Array> arrays;
-    arrays.reserve(outputs.size());
-    for (const auto& output : outputs) {
-      cluster_->keep(output);
-      arrays.emplace_back(std::static_pointer_cast<tensor::PlacedValue>(output));
-    }
-    return arrays;
+    cluster_->arrays.add(outputs);
+    return {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())};
   }
 
-  std::vector<Array> preshard_dynamic_args(const std::vector<Array>& arguments) override {
+  std::vector<Array> preshard(std::span<const Array* const> arguments) override {
+    const std::vector<tensor::PlacedValue*>& values = values_of(arguments);
+    std::vector<std::shared_ptr<DistributedArray>> moved;
+    const std::vector<DistributedArray*>& placed = place(values, moved);
     std::vector<Array> arrays;
-    for (auto& array : place(arguments))
-      arrays.emplace_back(std::static_pointer_cast<tensor::PlacedValue>(std::move(array)));
+    size_t next = 0;
+    for (size_t k = 0; k < placed.size(); ++k)
+      arrays.push_back(placed[k] == values[k] ? *arguments[k] : Array(std::move(moved[next++])));
     return arrays;
   }
 
@@ -116,6 +151,8 @@ class CompiledStep : public Executable {
                                                      plan_.planning_seconds, compiled_.compile_seconds));
   }
 
+  runtime::MeshExecutable& mesh_executable() override { return compiled_.executable; }
+
   void sync() override {
     cluster_->sync();
     const std::lock_guard lock(times_);
@@ -139,56 +176,82 @@ class CompiledStep : public Executable {
     return text;
   }
 
-  std::vector<std::shared_ptr<DistributedArray>> place(const std::vector<Array>& arguments) const {
+  const std::vector<tensor::PlacedValue*>& values_of(std::span<const Array* const> arguments) const {
     require<InvalidArgumentError>(arguments.size() == plan_.inputs.size(), "parallelize",
                                   "{} arrays given, the step takes {}", arguments.size(), plan_.inputs.size());
-    frontend::evaluate(arguments);
-    std::vector<std::shared_ptr<DistributedArray>> placed;
-    placed.reserve(arguments.size());
-    for (size_t k = 0; k < arguments.size(); ++k) placed.push_back(place(arguments[k], plan_.inputs[k]));
+    std::vector<Array> recorded;
+    for (const Array* const argument : arguments) {
+      if (argument->known_value() == nullptr) recorded.push_back(*argument);
+    }
+    frontend::evaluate(recorded);
+    std::vector<tensor::PlacedValue*>& values = lists().values;
+    values.clear();
+    for (const Array* const argument : arguments) values.push_back(argument->known_value());
+    return values;
+  }
+
+  const std::vector<DistributedArray*>& place(const std::vector<tensor::PlacedValue*>& values,
+                                              std::vector<std::shared_ptr<DistributedArray>>& moved) const {
+    std::vector<DistributedArray*>& placed = lists().placed;
+    placed.clear();
+    for (size_t k = 0; k < values.size(); ++k) {
+      DistributedArray* there = in_place(*values[k], *compiled_.executable.input_placements()[k]);
+      if (there == nullptr) {
+        moved.push_back(move(*values[k], plan_.inputs[k]));
+        there = moved.back().get();
+      }
+      placed.push_back(there);
+    }
+    cluster_->arrays.add(moved);
     return placed;
   }
 
-  std::shared_ptr<DistributedArray> place(const Array& argument, const plan::TensorPlan& wanted) const {
-    const auto& value = argument.node()->values[static_cast<size_t>(argument.output())];
-    auto array = std::dynamic_pointer_cast<DistributedArray>(value);
-    if (array != nullptr && !array->is_released() && array->logical_mesh() == plan_.mesh &&
-        array->spec() == wanted.spec && array->shape() == wanted.shape)
-      return array;
+  static DistributedArray* in_place(tensor::PlacedValue& value, const runtime::Placement& wanted) {
+    if (typeid(value) != typeid(DistributedArray)) return nullptr;
+    auto& array = static_cast<DistributedArray&>(value);
+    const bool same = array.placement().get() == &wanted || *array.placement() == wanted;
+    return same && !array.is_released() ? &array : nullptr;
+  }
+
+  std::shared_ptr<DistributedArray> move(tensor::PlacedValue& value, const plan::TensorPlan& wanted) const {
     require<InvalidArgumentError>(
-        !value->is_deleted(), "parallelize",
+        !value.is_deleted(), "parallelize",
         "{} was donated to an earlier step or its cluster was shut down: use what the step returned", wanted.name);
-    require<InvalidArgumentError>(value->shape() == wanted.shape, "parallelize", "{} is {}, the step takes {}",
-                                  wanted.name, tensor::to_string(value->shape()), tensor::to_string(wanted.shape));
-    array = std::make_shared<DistributedArray>(
-        DistributedArray::place(cluster_->client, value->to_host(), wanted.spec, plan_.mesh));
-    cluster_->keep(array);
-    return array;
+    require<InvalidArgumentError>(value.shape() == wanted.shape, "parallelize", "{} is {}, the step takes {}",
+                                  wanted.name, tensor::to_string(value.shape()), tensor::to_string(wanted.shape));
+    return std::make_shared<DistributedArray>(
+        DistributedArray::place(cluster_->client, value.to_host(), wanted.spec, plan_.mesh));
   }
 
-  static tensor::PlacedValue& value_at(const Array& argument) {
-    return *argument.node()->values[static_cast<size_t>(argument.output())];
-  }
-
-  void refuse_donated_twice(const std::vector<Array>& arguments) const {
-    if (std::find(donated_.begin(), donated_.end(), true) == donated_.end()) return;
-    std::vector<std::pair<std::pair<const frontend::Node*, int>, size_t>> order;
-    order.reserve(arguments.size());
-    for (size_t k = 0; k < arguments.size(); ++k)
-      order.push_back({{arguments[k].node().get(), arguments[k].output()}, k});
-    std::sort(order.begin(), order.end());
-    for (size_t k = 1; k < order.size(); ++k) {
-      if (order[k].first != order[k - 1].first) continue;
-      const size_t a = order[k - 1].second, b = order[k].second;
-      require<InvalidArgumentError>(!donated_[a] && !donated_[b], "parallelize",
+  // A hash table by address: sorting would cost more than all the rest of a call.
+  void refuse_donated_twice(const std::vector<tensor::PlacedValue*>& values) const {
+    if (donations_.empty()) return;
+    constexpr uint32_t kFree = ~0u;
+    const size_t capacity = std::bit_ceil(2 * values.size() + 1);
+    std::vector<uint32_t>& slots = lists().slots;
+    slots.assign(capacity, kFree);
+    for (size_t k = 0; k < values.size(); ++k) {
+      size_t slot = std::hash<tensor::PlacedValue*>{}(values[k]) / alignof(std::max_align_t) * 0x9E3779B97F4A7C15;
+      slot = (slot >> 32) & (capacity - 1);
+      while (slots[slot] != kFree && values[slots[slot]] != values[k]) slot = (slot + 1) & (capacity - 1);
+      if (slots[slot] == kFree) {
+        slots[slot] = static_cast<uint32_t>(k);
+        continue;
+      }
+      const size_t before = slots[slot];
+      require<InvalidArgumentError>(!donated_[before] && !donated_[k], "parallelize",
                                     "{} and {} are the same array, and it is donated: pass a copy, or do not donate it",
-                                    plan_.inputs[a].name, plan_.inputs[b].name);
+                                    plan_.inputs[before].name, plan_.inputs[k].name);
     }
   }
 
   std::shared_ptr<ClusterState> cluster_;
   std::vector<bool> donated_;
-  std::vector<bool> reused_;  ///< By input: an output has its memory.
+  struct Donation {
+    size_t input;
+    bool reused;  ///< An output has its memory.
+  };
+  std::vector<Donation> donations_;
   compiler::Program program_;
   plan::Plan plan_;
   compiler::Compiled compiled_;

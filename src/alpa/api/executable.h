@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "alpa/frontend/trace.h"
 
 namespace alpa {
+
+namespace runtime {
+class MeshExecutable;
+}
 
 /// A step compiled for the devices.
 class Executable {
@@ -19,9 +24,12 @@ class Executable {
   /// where the step wants them. Donated arrays are deleted.
   /// Errors: InvalidArgumentError that names an array of wrong shape, a deleted one, or one that is donated and given
   /// twice.
-  virtual std::vector<Array> launch_on_driver(const std::vector<Array>& arguments) = 0;
+  std::vector<Array> launch_on_driver(const std::vector<Array>& arguments);
+  /// The same without the lists of arrays.
+  virtual std::vector<std::shared_ptr<tensor::PlacedValue>> launch(std::span<const Array* const> arguments) = 0;
   /// The arguments where the step wants them.
-  virtual std::vector<Array> preshard_dynamic_args(const std::vector<Array>& arguments) = 0;
+  std::vector<Array> preshard_dynamic_args(const std::vector<Array>& arguments);
+  virtual std::vector<Array> preshard(std::span<const Array* const> arguments) = 0;
   /// Placements, as text: "f32[64,256] (x,None)".
   virtual std::vector<std::string> get_input_placement_specs() const = 0;
   virtual std::vector<std::string> get_output_placement_specs() const = 0;
@@ -35,6 +43,8 @@ class Executable {
   virtual int64_t get_total_allocation_size() const = 0;
   /// Writes the program before and after partitioning, the plan and times into a folder, which is made.
   virtual void dump_debug_info(const std::string& directory) const = 0;
+  /// What runs on the devices: for callers that hold placed arrays of their own.
+  virtual runtime::MeshExecutable& mesh_executable() = 0;
   /// Waits for all that was launched.
   virtual void sync() = 0;
 };

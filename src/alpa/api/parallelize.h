@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <any>
 #include <functional>
 #include <memory>
@@ -47,27 +48,34 @@ class ParallelizedFunction {
   template <typename... Args>
   auto operator()(Args&&... arguments) const {
     using Result = ResultOf<Args...>;
-    std::tuple<std::decay_t<Args>...> all(std::forward<Args>(arguments)...);
-    Call call = flatten(all);
-    const std::shared_ptr<Entry> entry = compiled(all, call);
-    std::vector<Array> outputs = entry->executable->launch_on_driver(call.arrays);
-    if constexpr (!std::is_void_v<Result>) return tree_rebuild(*std::any_cast<Result>(&entry->result), outputs);
+    const std::tuple<api::Held<Args>...> all(arguments...);
+    api::FlatCall call;
+    flatten<Values<Args...>>(all, call);
+    const std::shared_ptr<Entry> entry = compiled<Values<Args...>>(all, call);
+    std::vector<std::shared_ptr<tensor::PlacedValue>> outputs = entry->executable->launch(call.arrays);
+    if constexpr (!std::is_void_v<Result>) {
+      size_t next = 0;
+      return tree_map(*std::any_cast<Result>(&entry->result),
+                      [&](const Array&) { return Array(std::move(outputs[next++])); });
+    }
   }
 
   /// Compiles without running.
   template <typename... Args>
   std::shared_ptr<Executable> get_executable(const Args&... arguments) const {
-    const std::tuple<std::decay_t<Args>...> all(arguments...);
-    Call call = flatten(all);
-    return compiled(all, call)->executable;
+    const std::tuple<api::Held<Args>...> all(arguments...);
+    api::FlatCall call;
+    flatten<Values<Args...>>(all, call);
+    return compiled<Values<Args...>>(all, call)->executable;
   }
 
   /// The arguments, their arrays placed where the step wants them; static ones as they are.
   template <typename... Args>
   std::tuple<std::decay_t<Args>...> preshard_dynamic_args(const Args&... arguments) const {
-    std::tuple<std::decay_t<Args>...> all(arguments...);
-    Call call = flatten(all);
-    const std::vector<Array> placed = compiled(all, call)->executable->preshard_dynamic_args(call.arrays);
+    Values<Args...> all(arguments...);
+    api::FlatCall call;
+    flatten<Values<Args...>>(all, call);
+    const std::vector<Array> placed = compiled<Values<Args...>>(all, call)->executable->preshard(call.arrays);
     size_t next = 0;
     for_each_dynamic(all, call.kinds, [&](size_t, auto& argument) {
       argument = tree_map(argument, [&](const Array&) { return placed[next++]; });
@@ -78,14 +86,17 @@ class ParallelizedFunction {
   /// Of the last call; null before it.
   std::shared_ptr<Executable> get_last_executable() const {
     const std::lock_guard lock(shared_->mutex);
-    return shared_->last;
+    return shared_->last == nullptr ? nullptr : shared_->last->executable;
   }
 
  private:
   template <typename... Args>
+  using Values = std::tuple<std::decay_t<Args>...>;
+  template <typename... Args>
   using ResultOf = std::remove_cvref_t<std::invoke_result_t<Function&, std::decay_t<Args>...>>;
 
   struct Entry {
+    std::string key;
     std::shared_ptr<Executable> executable;
     std::any result;   ///< What the function returned while it was traced: the structure of each result.
     std::any statics;  ///< The static arguments, to compare what is told apart by its hash.
@@ -97,26 +108,20 @@ class ParallelizedFunction {
     ParallelizeOptions options;
     std::mutex mutex;
     std::unordered_map<std::string, std::vector<std::shared_ptr<Entry>>> entries;
-    std::shared_ptr<Executable> last;
-  };
-  struct Call {
-    std::vector<Array> arrays;
-    std::string key;
-    api::ArgumentKinds kinds;
+    std::shared_ptr<Entry> last;
   };
 
-  template <typename Tuple>
-  Call flatten(const Tuple& all) const {
-    Call call;
+  // `Tuple` holds the values of the arguments, `All` them or references.
+  template <typename Tuple, typename All>
+  void flatten(const All& all, api::FlatCall& call) const {
     call.kinds = kinds_of<Tuple>();
     [&]<size_t... Index>(std::index_sequence<Index...>) {
       (flatten_one(std::get<Index>(all), Index, call), ...);
     }(std::make_index_sequence<std::tuple_size_v<Tuple>>());
-    return call;
   }
 
   template <typename T>
-  static void flatten_one(const T& argument, size_t index, Call& call) {
+  static void flatten_one(const T& argument, size_t index, api::FlatCall& call) {
     call.key += '|';
     if (call.kinds.is_static[index]) {
       if constexpr (frontend::StaticLeaf<T>)
@@ -132,7 +137,7 @@ class ParallelizedFunction {
       return;
     }
     if constexpr (frontend::is_pytree<T>()) {
-      api::Flattener flattener{call.arrays, call.key};
+      api::Flattener flattener{call};
       frontend::walk(argument, flattener, KeyPath(""));
     } else {
       api::raise_not_dynamic(index, typeid(T).name());
@@ -182,34 +187,44 @@ class ParallelizedFunction {
       return true;  // the key says it all
   }
 
-  template <typename Tuple>
-  static bool same_statics(const Tuple& a, const Tuple& b, const api::ArgumentKinds& kinds) {
+  template <typename Tuple, typename All>
+  static bool same_statics(const Tuple& a, const All& b, const api::ArgumentKinds& kinds) {
     return [&]<size_t... Index>(std::index_sequence<Index...>) {
       return ((!kinds.is_static[Index] || same_static(std::get<Index>(a), std::get<Index>(b))) && ...);
     }(std::make_index_sequence<std::tuple_size_v<Tuple>>());
   }
 
-  template <typename Tuple>
-  std::shared_ptr<Entry> compiled(const Tuple& all, const Call& call) const {
-    const std::lock_guard lock(shared_->mutex);
-    const uint64_t generation = api::cache_generation();
-    std::vector<std::shared_ptr<Entry>>& entries = shared_->entries[call.key];
-    std::erase_if(entries, [&](const auto& entry) { return entry->generation != generation; });
-    for (const std::shared_ptr<Entry>& entry : entries) {
-      const auto* statics = std::any_cast<Tuple>(&entry->statics);
-      if (statics == nullptr || !same_statics(*statics, all, call.kinds)) continue;
-      shared_->last = entry->executable;
-      return entry;
-    }
-    entries.push_back(compile(all, call));
-    entries.back()->generation = generation;
-    shared_->last = entries.back()->executable;
-    return entries.back();
+  template <typename Tuple, typename All>
+  static bool fits(const Entry& entry, const All& all, const api::FlatCall& call, uint64_t generation) {
+    if (entry.generation != generation || entry.key != call.key) return false;
+    const auto* statics = std::any_cast<Tuple>(&entry.statics);
+    return statics != nullptr && same_statics(*statics, all, call.kinds);
   }
 
-  template <typename Tuple>
-  std::shared_ptr<Entry> compile(const Tuple& all, const Call& call) const {
+  template <typename Tuple, typename All>
+  std::shared_ptr<Entry> compiled(const All& all, const api::FlatCall& call) const {
+    const std::lock_guard lock(shared_->mutex);
+    const uint64_t generation = api::cache_generation();
+    // Mostly it is the same step again, whose key need not be hashed.
+    if (shared_->last != nullptr && fits<Tuple>(*shared_->last, all, call, generation)) return shared_->last;
+    std::vector<std::shared_ptr<Entry>>& entries = shared_->entries[call.key];
+    std::erase_if(entries, [&](const auto& entry) { return entry->generation != generation; });
+    auto known = std::find_if(entries.begin(), entries.end(),
+                              [&](const auto& entry) { return fits<Tuple>(*entry, all, call, generation); });
+    if (known == entries.end()) {
+      entries.push_back(compile<Tuple>(all, call));
+      entries.back()->generation = generation;
+      known = entries.end() - 1;
+    }
+    shared_->last = *known;
+    return *known;
+  }
+
+  template <typename Tuple, typename All>
+  std::shared_ptr<Entry> compile(const All& arguments, const api::FlatCall& call) const {
+    const Tuple all(arguments);
     auto entry = std::make_shared<Entry>();
+    entry->key = call.key;
     std::vector<std::string> names, output_names;
     std::vector<bool> donated, batch;
     for_each_dynamic(all, call.kinds, [&](size_t index, const auto& argument) {

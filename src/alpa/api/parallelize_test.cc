@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include "alpa/alpa.h"
+#include "alpa/api/cluster_state.h"
 #include "alpa/base/error.h"
 
 namespace alpa {
@@ -129,6 +131,22 @@ TEST_F(Parallelize, StaticArgumentsCompileOncePerValue) {
   clear_executable_cache();
   EXPECT_EQ(scale(ones({8}), 3).to_vector<float>()[0], 3);
   EXPECT_EQ(traces, 3);
+}
+
+TEST_F(Parallelize, NothingGrowsWithSteps) {
+  const auto step = parallelize(train_step);
+  State state = first_state();
+  const Batch batch = a_batch();
+  Array loss;
+  const auto run = [&](int steps) {
+    for (int k = 0; k < steps; ++k) std::tie(state, loss) = step(std::move(state), batch);
+    step.get_last_executable()->sync();
+    return std::pair(api::cluster()->arrays.count(), static_cast<int64_t>(mallinfo2().uordblks));
+  };
+  const auto [arrays_before, bytes_before] = run(200);
+  const auto [arrays, bytes] = run(1000);
+  EXPECT_EQ(arrays, arrays_before);
+  EXPECT_LT(bytes - bytes_before, 64 * 1000);  // of which a step may not even keep 64 bytes
 }
 
 TEST_F(Parallelize, ExecutablesTellTimesAndPlacements) {

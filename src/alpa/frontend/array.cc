@@ -41,19 +41,37 @@ std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bo
 
 Array::Array(tensor::Literal value) : Array(std::make_shared<frontend::HostValue>(std::move(value))) {}
 
-Array::Array(std::shared_ptr<tensor::PlacedValue> value) : node_(frontend::value_node(std::move(value), false)) {}
+Array Array::weak_scalar(double value, DType dtype) { return Array(frontend::number_node(value, dtype), 0); }
 
-Array Array::weak_scalar(double value, DType dtype) {
-  tensor::Literal literal(Shape(dtype, {}));
-  literal.set(0, value);
-  Array array(frontend::value_node(std::make_shared<frontend::HostValue>(std::move(literal)), true), 0);
-  array.node_->number = value;
-  return array;
+std::shared_ptr<frontend::Node> Array::leaf() const {
+  struct Leaf : tensor::PlacedValue::Attachment {
+    frontend::Node node;
+  };
+  const auto make = [this] {
+    auto leaf = std::make_unique<Leaf>();
+    leaf->node.shapes = {value_->shape()};
+    leaf->node.owner = value_.get();
+    return leaf;
+  };
+  return {value_, &static_cast<Leaf&>(value_->attachment(make)).node};  // lives as long as the value
 }
 
-const Shape& Array::shape() const {
-  require<InvalidArgumentError>(defined(), "array", "an Array that was never assigned has no shape");
-  return node_->shapes[static_cast<size_t>(output_)];
+std::shared_ptr<tensor::PlacedValue> Array::value() const {
+  if (value_ != nullptr || !defined()) return value_;
+  if (node_->owner != nullptr) return {node_, node_->owner};
+  return node_->values.empty() ? nullptr : node_->values[static_cast<size_t>(output_)];
+}
+
+tensor::PlacedValue* Array::computed() const {
+  return node_->owner != nullptr || node_->values.empty() ? node_->owner
+                                                          : node_->values[static_cast<size_t>(output_)].get();
+}
+
+Array::Array(std::shared_ptr<frontend::Node> node, int output)
+    : node_(std::move(node)), shape_(&node_->shapes[static_cast<size_t>(output)]), output_(output) {}
+
+const Shape& Array::raise_undefined() {
+  raise<InvalidArgumentError>("array", "an Array that was never assigned has no shape");
 }
 
 int64_t Array::dim(int index) const {
@@ -65,12 +83,13 @@ int64_t Array::dim(int index) const {
 
 int64_t Array::size() const { return tensor::num_elements(shape()); }
 
-bool Array::is_weak() const { return defined() && node_->weak; }
+bool Array::is_weak() const { return node_ != nullptr && node_->weak; }
 
-bool Array::is_traced() const { return defined() && node_->trace != nullptr; }
+bool Array::is_traced() const { return node_ != nullptr && node_->trace != nullptr; }
 
 bool Array::is_deleted() const {
-  return defined() && !node_->values.empty() && node_->values[static_cast<size_t>(output_)]->is_deleted();
+  const tensor::PlacedValue* const known = known_value();
+  return known != nullptr && known->is_deleted();
 }
 
 tensor::Literal Array::to_host() const {

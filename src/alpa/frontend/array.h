@@ -55,8 +55,8 @@ class Array {
   template <Arithmetic T>
   Array(T value) : Array(weak_scalar(value)) {}  // NOLINT(google-explicit-constructor): x * 2.0 reads as it should
   explicit Array(tensor::Literal value);
-  explicit Array(std::shared_ptr<tensor::PlacedValue> value);
-  Array(std::shared_ptr<frontend::Node> node, int output) : node_(std::move(node)), output_(output) {}
+  explicit Array(std::shared_ptr<tensor::PlacedValue> value) : value_(std::move(value)), shape_(&value_->shape()) {}
+  Array(std::shared_ptr<frontend::Node> node, int output);
 
   /// Copies host numbers, row-major. Errors: InvalidArgumentError if their number is not that of `dims`.
   template <Arithmetic T>
@@ -75,8 +75,9 @@ class Array {
     return from(values, {static_cast<int64_t>(values.size())});
   }
 
-  bool defined() const { return node_ != nullptr; }
-  const Shape& shape() const;
+  bool defined() const { return node_ != nullptr || value_ != nullptr; }
+  /// Errors: InvalidArgumentError if never assigned.
+  const Shape& shape() const { return defined() ? *shape_ : raise_undefined(); }
   DType dtype() const { return shape().dtype; }
   const Dims& dims() const { return shape().dims; }
   int rank() const { return shape().rank(); }
@@ -126,8 +127,14 @@ class Array {
   Array operator()(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e,
                    const Index& f) const;
 
-  const std::shared_ptr<frontend::Node>& node() const { return node_; }
+  /// The place in a graph. A value gets a leaf of its own when it is first asked, the same for all arrays that hold it.
+  std::shared_ptr<frontend::Node> node() const { return node_ != nullptr || value_ == nullptr ? node_ : leaf(); }
+  /// The node of what was recorded; null for a value.
+  const std::shared_ptr<frontend::Node>& recorded() const { return node_; }
   int output() const { return output_; }
+  /// The value; null while it is not known.
+  std::shared_ptr<tensor::PlacedValue> value() const;
+  tensor::PlacedValue* known_value() const { return value_ != nullptr || !defined() ? value_.get() : computed(); }
 
  private:
   static Array weak_scalar(double value, DType dtype);
@@ -139,8 +146,14 @@ class Array {
   }
   tensor::Literal to_host_as(DType dtype) const;
   void require_scalar() const;
+  static const Shape& raise_undefined();
+  std::shared_ptr<frontend::Node> leaf() const;
+  tensor::PlacedValue* computed() const;
 
+  // One of them: a value needs no node, of which a step's results would be many.
   std::shared_ptr<frontend::Node> node_;
+  std::shared_ptr<tensor::PlacedValue> value_;
+  const Shape* shape_ = nullptr;  // the node's or the value's: whoever asks need not touch them
   int output_ = 0;
 };
 

@@ -24,8 +24,9 @@ Slot& slot() {
 Function as_function(const std::vector<Array>& wanted) {
   Function function;
   for (const std::shared_ptr<Node>& node : reachable(wanted)) {
-    for (size_t k = 0; k < node->values.size(); ++k) {
-      if (!is_number(*node)) function.parameters.emplace_back(node, static_cast<int>(k));
+    if (!node->is_known() || is_number(*node)) continue;
+    for (size_t k = 0; k < node->shapes.size(); ++k) {
+      function.parameters.emplace_back(node, static_cast<int>(k));
     }
   }
   function.results = wanted;
@@ -45,11 +46,11 @@ void evaluate(const std::vector<Array>& arrays) {
   for (const Array& array : arrays) {
     require<InvalidArgumentError>(array.defined(), "array", "an Array that was never assigned has no value");
     require<InvalidArgumentError>(
-        array.node()->trace == nullptr, "array",
+        !array.is_traced(), "array",
         "the value of {} is not known while {} traces the function: return the array and read "
         "it outside",
-        tensor::to_string(array.shape()), array.node()->trace ? array.node()->trace->what : "");
-    if (array.node()->values.empty()) wanted.push_back(array);
+        tensor::to_string(array.shape()), array.is_traced() ? array.node()->trace->what : "");
+    if (array.recorded() != nullptr && !array.recorded()->is_known()) wanted.push_back(array);
   }
   if (wanted.empty()) return;
   std::shared_ptr<Evaluator> evaluator;
@@ -70,7 +71,7 @@ void evaluate(const std::vector<Array>& arrays) {
   const Function function = as_function(outputs);
   std::vector<std::shared_ptr<tensor::PlacedValue>> inputs;
   for (const Array& parameter : function.parameters) {
-    inputs.push_back(parameter.node()->values[static_cast<size_t>(parameter.output())]);
+    inputs.push_back(parameter.value());
     require<InvalidArgumentError>(
         !inputs.back()->is_deleted(), "array",
         "{} was donated or its cluster shut down; what depends on it cannot be computed any more",
@@ -89,7 +90,7 @@ void evaluate(const std::vector<Array>& arrays) {
 
 std::shared_ptr<tensor::PlacedValue> value_of(const Array& array) {
   evaluate({array});
-  return array.node()->values[static_cast<size_t>(array.output())];
+  return array.value();
 }
 
 }  // namespace alpa::frontend

@@ -17,7 +17,7 @@ Liveness::Liveness(const std::vector<Array>& results) {
     const auto outputs = used_.find(&node);
     if (outputs == used_.end()) continue;
     nodes_.push_back(all[next]);
-    if (node.primitive == nullptr || !node.values.empty()) continue;
+    if (node.primitive == nullptr || node.is_known()) continue;
     const bool all_inputs = node.primitive->needs == nullptr;
     const std::vector<bool> needed =
         all_inputs ? std::vector<bool>(node.inputs.size(), true) : node.primitive->needs(node, outputs->second);

@@ -10,17 +10,18 @@ Lowering::Lowering(hlo::ModuleBuilder& module, std::string name)
     : module_(module), name_(std::move(name)), builder_(name_) {}
 
 std::vector<hlo::InstructionId> Lowering::leaf(const Node& node) {
-  if (node.values.empty()) {
+  if (!node.is_known()) {
     raise<InvalidArgumentError>("trace",
                                 "an array traced by {} is used outside of it: return it from the function instead",
                                 node.trace ? node.trace->what : "another function");
   }
   std::vector<hlo::InstructionId> ids;
-  for (const auto& value : node.values) {
-    require<InvalidArgumentError>(!value->is_deleted(), "trace",
+  for (size_t k = 0; k < node.shapes.size(); ++k) {
+    const tensor::PlacedValue& value = node.value(static_cast<int>(k));
+    require<InvalidArgumentError>(!value.is_deleted(), "trace",
                                   "an array {} that the function captures was donated or its cluster shut down",
-                                  tensor::to_string(value->shape()));
-    ids.push_back(builder_.constant(value->to_host()));
+                                  tensor::to_string(value.shape()));
+    ids.push_back(builder_.constant(value.to_host()));
   }
   return ids;
 }
@@ -32,7 +33,7 @@ std::vector<hlo::InstructionId> Lowering::run(const std::vector<Array>& paramete
   const Liveness live(results);
   for (const std::shared_ptr<Node>& node : live.nodes()) {
     if (ids_.count(node.get()) > 0) continue;
-    if (node->primitive == nullptr || !node->values.empty()) {
+    if (node->primitive == nullptr || node->is_known()) {
       ids_[node.get()] = leaf(*node);
       continue;
     }

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "alpa/frontend/host_value.h"
+
 namespace alpa::frontend {
 
 Node::~Node() {
@@ -11,17 +13,20 @@ Node::~Node() {
   while (!dying.empty()) {
     const Array last = std::move(dying.back());
     dying.pop_back();
-    if (!last.defined() || last.node().use_count() > 1) continue;
-    for (Array& input : last.node()->inputs) dying.push_back(std::move(input));
-    last.node()->inputs.clear();
+    if (last.recorded() == nullptr || last.recorded().use_count() > 1) continue;
+    for (Array& input : last.recorded()->inputs) dying.push_back(std::move(input));
+    last.recorded()->inputs.clear();
   }
 }
 
-std::shared_ptr<Node> value_node(std::shared_ptr<tensor::PlacedValue> value, bool weak) {
+std::shared_ptr<Node> number_node(double number, DType dtype) {
+  tensor::Literal literal(Shape(dtype, {}));
+  literal.set(0, number);
   auto node = std::make_shared<Node>();
-  node->shapes = {value->shape()};
-  node->values = {std::move(value)};
-  node->weak = weak;
+  node->shapes = {literal.shape()};
+  node->values = {std::make_shared<HostValue>(std::move(literal))};
+  node->weak = true;
+  node->number = number;
   return node;
 }
 

@@ -72,21 +72,27 @@ struct Node {
   double number = 0;                                         ///< Of a weak scalar leaf: what the caller wrote, exactly.
   std::shared_ptr<const Trace> trace;                        ///< Null: outside all traces.
   uint64_t sequence = 0;                                     ///< Greater than that of every input.
-  std::vector<std::shared_ptr<tensor::PlacedValue>> values;  ///< Of the outputs, once known; empty until then.
+  std::vector<std::shared_ptr<tensor::PlacedValue>> values;  ///< Of the outputs, once computed; empty until then.
+  tensor::PlacedValue* owner = nullptr;                      ///< Of a value's leaf: the value, which holds the node.
   Where where;
   std::string scope;  ///< Path of name_scope, "h00/attention".
 
   Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
+  /// True if the values of the outputs are there.
+  bool is_known() const { return owner != nullptr || !values.empty(); }
+  const tensor::PlacedValue& value(int output) const {
+    return owner != nullptr ? *owner : *values[static_cast<size_t>(output)];
+  }
   ~Node();  ///< Without recursion: chains are long.
 };
 
 /// True for what was made from a C++ number.
-inline bool is_number(const Node& node) { return node.primitive == nullptr && node.weak && !node.values.empty(); }
+inline bool is_number(const Node& node) { return node.primitive == nullptr && node.weak && node.is_known(); }
 
-/// A leaf with a known value.
-std::shared_ptr<Node> value_node(std::shared_ptr<tensor::PlacedValue> value, bool weak);
+/// A leaf for a scalar of weak type.
+std::shared_ptr<Node> number_node(double number, DType dtype);
 
 /// Records an operation in the innermost trace, or outside all traces for later evaluation. `weak` if the result is of
 /// weak type. Errors: InvalidArgumentError if an input is of a trace that has ended.

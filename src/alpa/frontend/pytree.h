@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -137,7 +138,7 @@ std::vector<Array> tree_leaves(const Tree& tree) {
   struct {
     std::vector<Array> arrays;
     void leaf(const KeyPath&, const Array& array) { arrays.push_back(array); }
-    void mark(const std::string&) {}
+    void mark(std::string_view) {}
   } collector;
   frontend::walk(tree, collector, KeyPath(""));
   return std::move(collector.arrays);
@@ -149,7 +150,7 @@ std::vector<std::string> tree_paths(const Tree& tree, const char* root = "") {
   struct {
     std::vector<std::string> paths;
     void leaf(const KeyPath& path, const Array&) { paths.push_back(path.to_string()); }
-    void mark(const std::string&) {}
+    void mark(std::string_view) {}
   } collector;
   frontend::walk(tree, collector, KeyPath(root));
   return std::move(collector.paths);
@@ -161,7 +162,10 @@ std::string tree_structure(const Tree& tree) {
   struct {
     std::string text;
     void leaf(const KeyPath&, const Array&) { text += '*'; }
-    void mark(const std::string& part) { text += part + ' '; }
+    void mark(std::string_view part) {
+      text += part;
+      text += ' ';
+    }
   } collector;
   frontend::walk(tree, collector, KeyPath(""));
   return std::move(collector.text);
@@ -173,7 +177,7 @@ Tree tree_map_with_path(Tree tree, Change&& change, const char* root = "") {
   struct Changer {
     Change& change;
     void leaf(const KeyPath& path, Array& array) { array = change(path, static_cast<const Array&>(array)); }
-    void mark(const std::string&) {}
+    void mark(std::string_view) {}
   } changer{change};
   frontend::walk(tree, changer, KeyPath(root));
   return tree;

@@ -24,8 +24,8 @@ ThreadState& thread_state() {
 
 bool is_host_scalar(const Array& array) {
   const Node& node = *array.node();
-  return node.primitive == nullptr && node.values.size() == 1 && array.rank() == 0 &&
-         dynamic_cast<const HostValue*>(node.values[0].get()) != nullptr;
+  return node.primitive == nullptr && node.is_known() && array.rank() == 0 &&
+         dynamic_cast<const HostValue*>(&node.value(0)) != nullptr;
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ std::vector<std::shared_ptr<Node>> reachable(const std::vector<Array>& results) 
   }
   for (size_t next = 0; next < found.size(); ++next) {
     const std::shared_ptr<Node> node = found[next];
-    if (!node->values.empty()) continue;  // known: what made it no longer matters
+    if (node->is_known()) continue;  // known: what made it no longer matters
     for (const Array& input : node->inputs) {
       if (seen.insert(input.node().get()).second) found.push_back(input.node());
     }
@@ -129,7 +129,7 @@ std::vector<Array> inline_call(const Function& function, const std::vector<Array
     return entry == made.end() ? array : entry->second[static_cast<size_t>(array.output())];
   };
   for (const std::shared_ptr<Node>& node : reachable(function.results)) {
-    if (node->primitive == nullptr || !node->values.empty() || made.count(node.get()) > 0) continue;
+    if (node->primitive == nullptr || node->is_known() || made.count(node.get()) > 0) continue;
     std::vector<Array> inputs;
     for (const Array& input : node->inputs) inputs.push_back(replaced(input));
     std::vector<Array>& outputs = made[node.get()];

@@ -13,6 +13,7 @@ namespace alpa::frontend {
 struct Trace {
   std::string what;  ///< Of what: "parallelize", "scan body"; for messages.
   bool open = true;
+  bool is_step = false;  ///< A whole step: gradients found directly in it are marked.
 };
 
 /// A function as a graph. Parameters are leaves; those after the first `explicit_count` stand for arrays of outer

@@ -2,6 +2,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/frontend/autodiff.h"
+#include "alpa/frontend/gradient_marker.h"
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/trace.h"
 
@@ -27,6 +28,22 @@ std::vector<Array> traced(const char* what, const std::vector<Array>& inputs,
   return inline_call(*closure.function, arguments);
 }
 
+// How many value_and_grad the thread is in: the outermost one's gradients are those that a step applies.
+class GradDepth {
+ public:
+  GradDepth() { ++depth(); }
+  ~GradDepth() { --depth(); }
+  GradDepth(const GradDepth&) = delete;
+  GradDepth& operator=(const GradDepth&) = delete;
+  static bool outermost() { return depth() == 1; }
+
+ private:
+  static int& depth() {
+    thread_local int value = 0;
+    return value;
+  }
+};
+
 void check_loss(const char* what, const std::vector<Array>& outputs) {
   require<InvalidArgumentError>(!outputs.empty() && outputs[0].rank() == 0 && tensor::is_floating(outputs[0].dtype()),
                                 what,
@@ -43,6 +60,9 @@ GradResult value_and_grad(const char* what, const std::vector<Array>& variables,
                                   "{} is {}: only floating arrays have gradients; hold others in another argument",
                                   paths[k], tensor::to_string(variables[k].shape()));
   }
+  const GradDepth depth;
+  const TraceScope* const scope = TraceScope::current();
+  const bool marks = scope != nullptr && scope->trace()->is_step && depth.outermost();
   size_t num_outputs = 0;
   std::vector<Array> all = traced(what, variables, [&](const std::vector<Array>& inputs) {
     const std::vector<Array> points = aliased(inputs);
@@ -55,7 +75,7 @@ GradResult value_and_grad(const char* what, const std::vector<Array>& variables,
     num_outputs = outputs.size();
     std::vector<Array> results = std::move(linear.outputs);
     for (size_t k = 0; k < gradients.size(); ++k) results.push_back(instantiate(gradients[k], inputs[k].shape()));
-    return results;
+    return marks ? mark_gradients(results, num_outputs) : results;
   });
   const auto cut = all.begin() + static_cast<std::ptrdiff_t>(num_outputs);
   return {std::vector<Array>(all.begin(), cut), std::vector<Array>(cut, all.end())};

@@ -225,10 +225,11 @@ InstructionId ComputationBuilder::calling(Opcode opcode, const tensor::Shape& sh
 }
 
 InstructionId ComputationBuilder::custom_call(const tensor::Shape& shape, std::vector<InstructionId> operands,
-                                              const std::string& target) {
+                                              const std::string& target, const std::string& backend_config) {
   return add(make(Opcode::kCustomCall, shape, std::move(operands), [&](pb::HloInstructionProto& proto) {
     proto.set_custom_call_target(target);
     proto.set_custom_call_api_version(4);
+    if (!backend_config.empty()) proto.set_backend_config(backend_config);
   }));
 }
 

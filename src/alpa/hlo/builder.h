@@ -47,7 +47,8 @@ class ComputationBuilder {
   /// while (called: body, condition), conditional (called: branches), call, map.
   InstructionId calling(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
                         std::vector<ComputationId> called);
-  InstructionId custom_call(const tensor::Shape& shape, std::vector<InstructionId> operands, const std::string& target);
+  InstructionId custom_call(const tensor::Shape& shape, std::vector<InstructionId> operands, const std::string& target,
+                            const std::string& backend_config = {});
   InstructionId triangular_solve(InstructionId a, InstructionId b);
   InstructionId cholesky(InstructionId a);
 

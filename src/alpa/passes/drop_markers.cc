@@ -7,6 +7,7 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
+#include "alpa/hlo/markers.h"
 
 namespace alpa::passes {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::array<std::string_view, 3> kShardingHints = {"Sharding", "xla.sdy
 bool is_marker(const Instruction& instruction) {
   if (instruction.opcode != Opcode::kCustomCall) return false;
   const std::string target = hlo::custom_call_target(instruction);
-  return target == kGradientMarker || target == kPipelineMarker ||
+  return target == hlo::kGradientMarker || target == hlo::kPipelineMarker ||
          std::find(kShardingHints.begin(), kShardingHints.end(), target) != kShardingHints.end();
 }
 

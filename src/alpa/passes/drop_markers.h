@@ -4,10 +4,6 @@
 
 namespace alpa::passes {
 
-/// Targets of the markers that front ends leave: identities over their operands.
-inline constexpr const char* kGradientMarker = "alpa.gradient_marker";
-inline constexpr const char* kPipelineMarker = "alpa.pipeline_marker";
-
 /// The program without gradient and pipeline markers and without sharding hints of its own (custom calls that are
 /// identities): uses of a marker's results become uses of its operands.
 hlo::Module drop_markers(const hlo::Module& module);

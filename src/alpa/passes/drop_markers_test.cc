@@ -4,6 +4,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/builder.h"
+#include "alpa/hlo/markers.h"
 #include "alpa/hlo/verify.h"
 
 namespace alpa::passes {
@@ -25,7 +26,7 @@ Module marked(const Shape& result, int operands) {
   std::vector<InstructionId> values{b.parameter(kScalar)};
   if (operands == 2) values.push_back(b.parameter(kVector));
   if (operands == 0) values.clear();
-  const InstructionId root = b.custom_call(result, values, kGradientMarker);
+  const InstructionId root = b.custom_call(result, values, hlo::kGradientMarker);
   return std::move(module).build(std::move(b).build(root));
 }
 

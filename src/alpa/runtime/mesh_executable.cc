@@ -1,8 +1,31 @@
 #include "alpa/runtime/mesh_executable.h"
 
+#include <algorithm>
+
 #include "alpa/base/error.h"
 
 namespace alpa::runtime {
+namespace {
+
+// Placements of tensors; `known` has those made before.
+std::vector<std::shared_ptr<const Placement>> placements(const std::vector<plan::TensorPlan>& tensors,
+                                                         const mesh::LogicalMesh& mesh,
+                                                         std::vector<std::shared_ptr<const Placement>>& known) {
+  std::vector<std::shared_ptr<const Placement>> result;
+  for (const plan::TensorPlan& tensor : tensors) {
+    const Placement placement{tensor.shape, tensor.spec, mesh};
+    const auto same = std::find_if(known.begin(), known.end(), [&](const auto& other) { return *other == placement; });
+    if (same == known.end()) {
+      known.push_back(std::make_shared<const Placement>(placement));
+      result.push_back(known.back());
+    } else {
+      result.push_back(*same);
+    }
+  }
+  return result;
+}
+
+}  // namespace
 
 MeshExecutable::MeshExecutable(pjrt::Executable executable, const plan::Plan& plan,
                                std::vector<std::optional<int>> feeds)
@@ -12,6 +35,9 @@ MeshExecutable::MeshExecutable(pjrt::Executable executable, const plan::Plan& pl
       mesh_(plan.mesh),
       feeds_(std::move(feeds)) {
   ALPA_CHECK(feeds_.size() == outputs_.size());
+  std::vector<std::shared_ptr<const Placement>> known;
+  input_placements_ = placements(inputs_, mesh_, known);
+  output_placements_ = placements(outputs_, mesh_, known);
 }
 
 void MeshExecutable::set_inputs(const std::vector<tensor::Literal>& inputs) {
@@ -49,21 +75,21 @@ std::vector<std::shared_ptr<DistributedArray>> MeshExecutable::launch(std::span<
                                                                       std::vector<pjrt::Event>& events) {
   const auto devices = static_cast<size_t>(mesh_.num_devices());
   ALPA_CHECK(arguments.size() == inputs_.size());
-  std::vector<std::vector<pjrt::Buffer*>> buffers(devices);
+  launch_arguments_.resize(devices);
   for (size_t device = 0; device < devices; ++device) {
-    buffers[device].reserve(arguments.size());
-    for (DistributedArray* const array : arguments) buffers[device].push_back(&array->buffers()[device]);
+    launch_arguments_[device].clear();
+    for (DistributedArray* const array : arguments) launch_arguments_[device].push_back(&array->buffers()[device]);
   }
-  pjrt::ExecuteResult result = executable_.execute(buffers);
-  events = std::move(result.events);
+  executable_.execute_into(launch_arguments_, {}, launch_result_);
+  events = std::move(launch_result_.events);
   std::vector<std::shared_ptr<DistributedArray>> arrays;
   arrays.reserve(outputs_.size());
   for (size_t output = 0; output < outputs_.size(); ++output) {
     std::vector<pjrt::Buffer> parts;
     parts.reserve(devices);
-    for (size_t device = 0; device < devices; ++device) parts.push_back(std::move(result.outputs[device][output]));
-    arrays.push_back(
-        std::make_shared<DistributedArray>(outputs_[output].shape, outputs_[output].spec, mesh_, std::move(parts)));
+    for (size_t device = 0; device < devices; ++device)
+      parts.push_back(std::move(launch_result_.outputs[device][output]));
+    arrays.push_back(std::make_shared<DistributedArray>(output_placements_[output], std::move(parts)));
   }
   return arrays;
 }

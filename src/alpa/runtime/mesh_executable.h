@@ -28,11 +28,14 @@ class MeshExecutable {
   void sync();
 
   /// One run on arrays that are placed as the plan says: by device 0.. of the client's first devices. Donated ones are
-  /// deleted. The outputs may still be under way: `events` (one a device) tell. Errors: as pjrt::Executable::execute.
+  /// deleted. The outputs may still be under way: `events` (one a device) tell. One thread at a time.
+  /// Errors: as pjrt::Executable::execute.
   std::vector<std::shared_ptr<DistributedArray>> launch(std::span<DistributedArray* const> arguments,
                                                         std::vector<pjrt::Event>& events);
 
   const std::vector<plan::TensorPlan>& inputs() const { return inputs_; }
+  /// Of the inputs; equal ones, and those of outputs, are one object.
+  const std::vector<std::shared_ptr<const Placement>>& input_placements() const { return input_placements_; }
   const std::vector<plan::TensorPlan>& outputs() const { return outputs_; }
   const mesh::LogicalMesh& logical_mesh() const { return mesh_; }
 
@@ -46,10 +49,15 @@ class MeshExecutable {
   std::vector<plan::TensorPlan> inputs_;
   std::vector<plan::TensorPlan> outputs_;
   mesh::LogicalMesh mesh_;
+  std::vector<std::shared_ptr<const Placement>> input_placements_;
+  std::vector<std::shared_ptr<const Placement>> output_placements_;
   std::vector<std::optional<int>> feeds_;
   std::vector<DistributedArray> placed_;
   std::vector<std::vector<pjrt::Buffer*>> arguments_;  ///< By device.
   pjrt::ExecuteResult result_;
+  // Lists of `launch`, kept from one to the next: large allocations between the small ones of a step's arrays are slow.
+  std::vector<std::vector<pjrt::Buffer*>> launch_arguments_;
+  pjrt::ExecuteResult launch_result_;
   bool fed_ = false;
 };
 

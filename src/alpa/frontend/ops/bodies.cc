@@ -97,7 +97,7 @@ std::vector<bool> dependent_results(const Function& function, const std::vector<
     return is_differentiable(array.dtype()) && dependent.count(array.node().get()) > 0;
   };
   for (const std::shared_ptr<Node>& node : reachable(function.results)) {
-    if (node->primitive == nullptr || !node->values.empty()) continue;
+    if (node->primitive == nullptr || node->is_known()) continue;
     if (std::any_of(node->inputs.begin(), node->inputs.end(), depends)) dependent.insert(node.get());
   }
   std::vector<bool> result;

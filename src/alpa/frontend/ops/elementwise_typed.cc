@@ -144,7 +144,7 @@ Array Array::astype(DType dtype, Where where) const {
   if (!defined())
     raise<InvalidArgumentError>("astype", "the Array at {} was never assigned", frontend::to_string(where));
   if (this->dtype() == dtype && !is_weak()) return *this;
-  if (frontend::is_number(*node_)) {
+  if (is_weak() && frontend::is_number(*node_)) {
     tensor::Literal literal(Shape(dtype, {}));
     literal.set(0, node_->number);
     return Array(std::move(literal));

@@ -16,7 +16,7 @@ bool is_move(const Node& node) {
   return node.inputs.empty() || tensor::byte_size(node.inputs[0].shape()) <= tensor::byte_size(node.shapes[0]);
 }
 
-bool is_leaf(const Node& node) { return node.primitive == nullptr || !node.values.empty(); }
+bool is_leaf(const Node& node) { return node.primitive == nullptr || node.is_known(); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "alpa/base/error.h"
+#include "alpa/runtime/array/live_arrays.h"
 
 namespace alpa::runtime {
 namespace {
@@ -63,10 +64,13 @@ std::vector<Tile> tiles(const tensor::Shape& shape, const sharding::ShardingSpec
   return result;
 }
 
-DistributedArray::DistributedArray(tensor::Shape shape, sharding::ShardingSpec spec, mesh::LogicalMesh mesh,
-                                   std::vector<pjrt::Buffer> buffers)
-    : shape_(std::move(shape)), spec_(std::move(spec)), mesh_(std::move(mesh)), buffers_(std::move(buffers)) {
-  ALPA_CHECK(static_cast<int64_t>(buffers_.size()) == mesh_.num_devices());
+DistributedArray::DistributedArray(std::shared_ptr<const Placement> placement, std::vector<pjrt::Buffer> buffers)
+    : placement_(std::move(placement)), buffers_(std::move(buffers)) {
+  ALPA_CHECK(static_cast<int64_t>(buffers_.size()) == placement_->mesh.num_devices());
+}
+
+DistributedArray::~DistributedArray() {
+  if (link_.list != nullptr) LiveArrays::remove(*this);
 }
 
 DistributedArray DistributedArray::place(const pjrt::Client& client, const tensor::Literal& value,
@@ -83,7 +87,7 @@ DistributedArray DistributedArray::place(const pjrt::Client& client, const tenso
               /*to_whole=*/false);
     buffers.push_back(pjrt::Buffer::from_host(client, client.devices()[device], part));
   }
-  return DistributedArray(value.shape(), spec, mesh, std::move(buffers));
+  return {std::make_shared<const Placement>(Placement{value.shape(), spec, mesh}), std::move(buffers)};
 }
 
 tensor::Literal gather_to_host(const tensor::Shape& shape, const sharding::ShardingSpec& spec,
@@ -107,7 +111,7 @@ tensor::Literal gather_to_host(const tensor::Shape& shape, const sharding::Shard
 tensor::Literal DistributedArray::to_host() const {
   std::vector<const pjrt::Buffer*> pointers;
   for (const pjrt::Buffer& buffer : buffers_) pointers.push_back(&buffer);
-  return gather_to_host(shape_, spec_, mesh_, pointers);
+  return gather_to_host(shape(), spec(), logical_mesh(), pointers);
 }
 
 void DistributedArray::release() {

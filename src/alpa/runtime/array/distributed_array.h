@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -20,20 +21,34 @@ struct Tile {
 /// Tile of each device of a mesh, by device. Errors: InvalidArgumentError if the spec pads the shape.
 std::vector<Tile> tiles(const tensor::Shape& shape, const sharding::ShardingSpec& spec, const mesh::LogicalMesh& mesh);
 
+/// What an array is and where it lies.
+struct Placement {
+  tensor::Shape shape;
+  sharding::ShardingSpec spec;
+  mesh::LogicalMesh mesh;
+
+  bool operator==(const Placement&) const = default;
+};
+
+class LiveArrays;
+
 /// An array on a mesh: one buffer a device, placed as a spec says. Moves only; its end frees the memory.
-class DistributedArray : public tensor::PlacedValue {
+class DistributedArray final : public tensor::PlacedValue {
  public:
-  DistributedArray(tensor::Shape shape, sharding::ShardingSpec spec, mesh::LogicalMesh mesh,
-                   std::vector<pjrt::Buffer> buffers);
+  /// Arrays share descriptions: a step makes hundreds.
+  DistributedArray(std::shared_ptr<const Placement> placement, std::vector<pjrt::Buffer> buffers);
+  DistributedArray(DistributedArray&&) noexcept = default;
+  ~DistributedArray() override;
 
   /// Cuts `value` and moves the parts to the first devices of the client. Errors: InvalidArgumentError if the spec pads
   /// it.
   static DistributedArray place(const pjrt::Client& client, const tensor::Literal& value,
                                 const sharding::ShardingSpec& spec, const mesh::LogicalMesh& mesh);
 
-  const tensor::Shape& shape() const override { return shape_; }
-  const sharding::ShardingSpec& spec() const { return spec_; }
-  const mesh::LogicalMesh& logical_mesh() const { return mesh_; }
+  const tensor::Shape& shape() const override { return placement_->shape; }
+  const sharding::ShardingSpec& spec() const { return placement_->spec; }
+  const mesh::LogicalMesh& logical_mesh() const { return placement_->mesh; }
+  const std::shared_ptr<const Placement>& placement() const { return placement_; }
   std::vector<pjrt::Buffer>& buffers() { return buffers_; }
   tensor::Literal to_host() const override;
   bool is_deleted() const override;
@@ -44,11 +59,20 @@ class DistributedArray : public tensor::PlacedValue {
   void mark_released() { released_ = true; }
 
  private:
-  tensor::Shape shape_;
-  sharding::ShardingSpec spec_;
-  mesh::LogicalMesh mesh_;
+  friend class LiveArrays;
+  /// Place in a list; a moved array is in none.
+  struct Link {
+    std::atomic<LiveArrays*> list{nullptr};
+    DistributedArray* previous = nullptr;
+    DistributedArray* next = nullptr;
+    Link() = default;
+    Link(Link&&) noexcept {}
+  };
+
+  std::shared_ptr<const Placement> placement_;
   std::vector<pjrt::Buffer> buffers_;
   bool released_ = false;
+  Link link_;
 };
 
 /// Puts the parts of an array that devices hold together on the host.

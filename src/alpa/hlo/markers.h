@@ -1,0 +1,12 @@
+#pragma once
+
+/// Targets of the custom calls that front ends leave to tell the parts of a step: identities over their operands.
+namespace alpa::hlo {
+
+/// Over loss, auxiliary outputs and gradients, in this order: what is before it computes gradients, what is after it
+/// applies them. Its backend_config says how many of the operands are no gradients: `num_values = 2 : i64`.
+inline constexpr const char* kGradientMarker = "alpa.gradient_marker";
+/// Between the layers of a pipeline.
+inline constexpr const char* kPipelineMarker = "alpa.pipeline_marker";
+
+}  // namespace alpa::hlo

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "alpa/runtime/array/distributed_array.h"
+
+namespace alpa::runtime {
+
+/// The arrays of a cluster that are alive, so that its end can free them. Does not keep them alive. All calls may come
+/// from several threads.
+class LiveArrays {
+ public:
+  LiveArrays() = default;
+  LiveArrays(const LiveArrays&) = delete;
+  LiveArrays& operator=(const LiveArrays&) = delete;
+  ~LiveArrays() { release(); }
+
+  /// Arrays that are in no list yet.
+  void add(std::span<const std::shared_ptr<DistributedArray>> arrays);
+  /// Frees the memory of all and forgets them.
+  void release();
+  int64_t count() const;
+
+ private:
+  friend class DistributedArray;
+  static void remove(DistributedArray& array);
+
+  DistributedArray* first_ = nullptr;
+  int64_t count_ = 0;
+};
+
+}  // namespace alpa::runtime
