@@ -1,6 +1,10 @@
 #include "alpa/api/arguments.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "alpa/base/error.h"
 #include "alpa/frontend/trace.h"
@@ -33,6 +37,14 @@ void append_shape(std::string& key, const Array& array) {
 
 namespace {
 
+// The name of a type as its author wrote it.
+std::string readable(const char* type) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(type, nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 ? name.get() : type;
+}
+
 struct Lists {
   std::vector<const Array*> arrays;
   std::string key;
@@ -53,17 +65,16 @@ FlatCall::FlatCall() : arrays(std::move(spare_lists().arrays)), key(std::move(sp
 FlatCall::~FlatCall() { spare_lists() = {std::move(arrays), std::move(key)}; }
 
 void raise_not_hashable(size_t argument, const char* type) {
-  raise<InvalidArgumentError>(
-      "parallelize",
-      "static argument {} has type {}, which cannot be told apart by value: give it std::hash and "
-      "operator==, or list its fields with ALPA_PYTREE",
-      argument, type);
+  raise<InvalidArgumentError>("parallelize",
+                              "static argument {} is a {}, which cannot be told apart by value: give it std::hash and "
+                              "operator==, or list its fields with ALPA_PYTREE",
+                              argument, readable(type));
 }
 
 void raise_not_dynamic(size_t argument, const char* type) {
-  raise<InvalidArgumentError>(
-      "parallelize", "argument {} has type {}, which holds no arrays: make it static (static_argnums) or an Array",
-      argument, type);
+  raise<InvalidArgumentError>("parallelize",
+                              "argument {} is a {}, which holds no arrays: make it static (static_argnums) or an Array",
+                              argument, readable(type));
 }
 
 Step trace_step(std::span<const Array* const> inputs, std::vector<std::string> names, std::vector<bool> donated,

@@ -26,6 +26,26 @@ Current& current() {
 
 }  // namespace
 
+void ClusterState::admit(const std::shared_ptr<Tenant>& tenant) {
+  const std::lock_guard lock(turn_);
+  std::erase_if(tenants_, [](const auto& weak) { return weak.expired(); });
+  tenants_.push_back(tenant);
+}
+
+void ClusterState::end() {
+  const std::lock_guard lock(turn_);
+  try {
+    finish();
+  } catch (const Error&) {
+    // Nobody waited for that run, so nobody asks how it went.
+  }
+  for (const std::weak_ptr<Tenant>& weak : tenants_) {
+    if (const auto tenant = weak.lock()) tenant->leave();
+  }
+  tenants_.clear();
+  arrays.release();
+}
+
 std::shared_ptr<ClusterState> cluster() {
   const std::lock_guard lock(current().mutex);
   require<InvalidArgumentError>(current().state != nullptr, "api", "no cluster: call alpa::init first");
@@ -67,7 +87,7 @@ void shutdown() {
     ++api::current().generation;
   }
   frontend::set_evaluator(nullptr);
-  state->arrays.release();
+  state->end();
 }
 
 bool is_initialized() {

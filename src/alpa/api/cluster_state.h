@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -9,6 +10,13 @@
 #include "alpa/runtime/array/live_arrays.h"
 
 namespace alpa::api {
+
+/// What holds on to devices until their cluster ends.
+struct Tenant {
+  virtual ~Tenant() = default;
+  /// Lets them go.
+  virtual void leave() = 0;
+};
 
 /// The initialized cluster.
 struct ClusterState {
@@ -32,8 +40,12 @@ struct ClusterState {
     finish();
   }
 
-  /// Those on its devices, which shutdown releases.
+  /// Those on its devices.
   runtime::LiveArrays arrays;
+
+  void admit(const std::shared_ptr<Tenant>& tenant);
+  /// Waits for the last run, then frees what arrays and tenants hold.
+  void end();
 
  private:
   void finish() {
@@ -44,6 +56,7 @@ struct ClusterState {
 
   std::mutex turn_;
   std::vector<pjrt::Event> under_way_;
+  std::vector<std::weak_ptr<Tenant>> tenants_;
 };
 
 }  // namespace alpa::api

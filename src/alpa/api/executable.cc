@@ -71,14 +71,16 @@ Lists& lists() {
   return instance;
 }
 
-class CompiledStep : public Executable {
+class CompiledStep : public Executable, public Tenant {
  public:
   CompiledStep(std::shared_ptr<ClusterState> cluster, const Step& step, compiler::Program program, plan::Plan plan)
       : cluster_(std::move(cluster)),
         donated_(step.donated),
         program_(std::move(program)),
         plan_(std::move(plan)),
-        compiled_(compiler::compile(program_, plan_, cluster_->client)) {
+        compiled_(compiler::compile(program_, plan_, cluster_->client)),
+        input_placements_(compiled_.executable.input_placements()),
+        executable_(std::move(compiled_.executable)) {
     std::vector<bool> reused(donated_.size(), false);
     for (const compiler::OutputMeta& output : program_.meta.outputs) {
       if (output.feeds_input) reused[static_cast<size_t>(*output.feeds_input)] = true;
@@ -97,7 +99,7 @@ class CompiledStep : public Executable {
     cluster_->run([&] {
       std::vector<pjrt::Event> events;
       note_launch();
-      outputs = compiled_.executable.launch(placed, events);
+      outputs = mesh_executable().launch(placed, events);
       return events;
     });
     for (const Donation& donation : donations_) {
@@ -151,7 +153,12 @@ class CompiledStep : public Executable {
                                                      plan_.planning_seconds, compiled_.compile_seconds));
   }
 
-  runtime::MeshExecutable& mesh_executable() override { return compiled_.executable; }
+  runtime::MeshExecutable& mesh_executable() override {
+    require<InvalidArgumentError>(executable_.has_value(), "parallelize",
+                                  "the cluster of this executable was shut down: call the parallelized function again");
+    return *executable_;
+  }
+  void leave() override { executable_.reset(); }
 
   void sync() override {
     cluster_->sync();
@@ -195,7 +202,7 @@ class CompiledStep : public Executable {
     std::vector<DistributedArray*>& placed = lists().placed;
     placed.clear();
     for (size_t k = 0; k < values.size(); ++k) {
-      DistributedArray* there = in_place(*values[k], *compiled_.executable.input_placements()[k]);
+      DistributedArray* there = in_place(*values[k], *input_placements_[k]);
       if (there == nullptr) {
         moved.push_back(move(*values[k], plan_.inputs[k]));
         there = moved.back().get();
@@ -254,7 +261,9 @@ class CompiledStep : public Executable {
   std::vector<Donation> donations_;
   compiler::Program program_;
   plan::Plan plan_;
-  compiler::Compiled compiled_;
+  compiler::Compiled compiled_;  ///< Its executable is moved into the next.
+  std::vector<std::shared_ptr<const runtime::Placement>> input_placements_;
+  std::optional<runtime::MeshExecutable> executable_;  ///< Empty once the cluster has ended.
   mutable std::mutex times_;
   std::optional<Clock::time_point> launched_;  ///< The last launch, until it is waited for.
   std::vector<double> seconds_;
@@ -308,7 +317,9 @@ std::shared_ptr<Executable> compile_step(const Step& step, const ParallelMethod&
   if (const auto* shard = dynamic_cast<const ShardParallel*>(&method))
     options.memory_cap_bytes = shard->memory_budget_bytes;
   plan::Plan plan = compiler::plan_program(program, options);
-  return std::make_shared<CompiledStep>(std::move(cluster), step, std::move(program), std::move(plan));
+  auto compiled = std::make_shared<CompiledStep>(cluster, step, std::move(program), std::move(plan));
+  cluster->admit(compiled);
+  return compiled;
 }
 
 }  // namespace api

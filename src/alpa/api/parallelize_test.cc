@@ -141,12 +141,18 @@ TEST_F(Parallelize, NothingGrowsWithSteps) {
   const auto run = [&](int steps) {
     for (int k = 0; k < steps; ++k) std::tie(state, loss) = step(std::move(state), batch);
     step.get_last_executable()->sync();
-    return std::pair(api::cluster()->arrays.count(), static_cast<int64_t>(mallinfo2().uordblks));
+    return static_cast<int64_t>(mallinfo2().uordblks);
   };
-  const auto [arrays_before, bytes_before] = run(200);
-  const auto [arrays, bytes] = run(1000);
-  EXPECT_EQ(arrays, arrays_before);
-  EXPECT_LT(bytes - bytes_before, 64 * 1000);  // of which a step may not even keep 64 bytes
+  int64_t before = run(200);
+  const int64_t arrays = api::cluster()->arrays.count();
+  int64_t least_growth = 1 << 30;  // what leaks grows always, the plug-in's own store now and then
+  for (int k = 0; k < 5; ++k) {
+    const int64_t after = run(200);
+    least_growth = std::min(least_growth, after - before);
+    before = after;
+  }
+  EXPECT_EQ(api::cluster()->arrays.count(), arrays);
+  EXPECT_LT(least_growth, 16 * 200);
 }
 
 TEST_F(Parallelize, ExecutablesTellTimesAndPlacements) {

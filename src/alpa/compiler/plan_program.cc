@@ -45,7 +45,7 @@ std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(con
     if (batch > 0 && batch % mesh.num_devices() == 0) continue;
     raise<InvalidArgumentError>(
         "plan",
-        "--method data: the batch of input {} is {}, no multiple of {} devices; use --method shard or fewer "
+        "method data: the batch of input {} is {}, no multiple of {} devices; use method shard or fewer "
         "devices",
         input.name, batch, mesh.num_devices());
   }
@@ -144,7 +144,7 @@ plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, cons
     const bool known = std::any_of(program.meta.inputs.begin(), program.meta.inputs.end(),
                                    [](const InputMeta& input) { return input.batch_dim.has_value(); });
     require<InvalidArgumentError>(known, "plan",
-                                  "--method data divides the batch, and no input is known to be one: give --meta with "
+                                  "method data divides the batch, and no input is known to be one: give --meta with "
                                   "\"role\": \"batch\" and \"batch_dim\", or use --method shard");
     if (!data_parallel) raise_batch_does_not_divide(program.meta, mesh);
     for (size_t k = 0; k < pins.size(); ++k) {

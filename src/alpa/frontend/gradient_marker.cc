@@ -38,7 +38,8 @@ std::vector<int32_t> lower_marker(Lowering& lowering, const Node& node, const st
 std::vector<Array> mark_gradients(const std::vector<Array>& arrays, size_t num_values) {
   std::vector<Shape> shapes;
   for (const Array& array : arrays) shapes.push_back(array.shape());
-  Primitive primitive{.name = "gradient_marker"};
+  Primitive primitive;
+  primitive.name = "gradient_marker";
   primitive.lower = [num_values](Lowering& lowering, const Node& node, const std::vector<int32_t>& operands) {
     return lower_marker(lowering, node, operands, num_values);
   };

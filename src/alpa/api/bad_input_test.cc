@@ -1,0 +1,170 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "alpa/alpa.h"
+#include "alpa/runtime/mesh_executable.h"
+
+/// What a caller can do wrong, and what is told then: which argument, what it is, what to do.
+namespace alpa {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class BadInput : public testing::Test {
+ protected:
+  void SetUp() override { init("local", {.num_devices = 8}); }
+  void TearDown() override {
+    if (is_initialized()) shutdown();
+  }
+};
+
+template <typename Error = InvalidArgumentError, typename Call>
+std::string message_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+struct Settings {
+  int depth = 1;
+};
+
+struct Pair {
+  Array a, b;
+  ALPA_PYTREE(a, b)
+};
+
+Array scaled(const Array& x, const std::vector<int>& by) { return x * by[0]; }
+
+TEST_F(BadInput, ArgumentNumbersThatAreNotThere) {
+  const Array x = ones({8});
+  const auto call = [&](ParallelizeOptions options) {
+    return message_of([&] { parallelize(scaled, std::move(options))(x, std::vector<int>{3}); });
+  };
+  EXPECT_THAT(call({.static_argnums = std::vector{7}}), AllOf(HasSubstr("static_argnums"), HasSubstr("7")));
+  EXPECT_THAT(call({.donate_argnums = std::vector{-3}}), AllOf(HasSubstr("donate_argnums"), HasSubstr("-3")));
+  EXPECT_THAT(call({.batch_argnums = {2}}), AllOf(HasSubstr("batch_argnums"), HasSubstr("2")));
+  EXPECT_EQ(parallelize(scaled, {.static_argnums = std::vector{-1}})(x, std::vector<int>{3}).to_vector<float>()[0], 3);
+}
+
+TEST_F(BadInput, StaticArgumentsThatCannotBeTold) {
+  const Array x = ones({8});
+  const auto deep = parallelize([](const Array& a, const Settings& settings) { return a * settings.depth; });
+  EXPECT_THAT(message_of([&] { deep(x, Settings{2}); }),
+              AllOf(HasSubstr("argument 1"), HasSubstr("Settings"), HasSubstr("std::hash")));
+  const int by = 3;
+  const auto apply = parallelize([](const Array& a, auto function) { return function(a); });
+  EXPECT_THAT(message_of([&] { apply(x, [by](const Array& a) { return a * by; }); }), HasSubstr("argument 1"));
+  EXPECT_EQ(apply(x, [](const Array& a) { return a * 4; }).to_vector<float>()[0], 4);  // nothing to tell apart
+  EXPECT_EQ(apply(x, static_cast<Array (*)(const Array&)>([](const Array& a) { return a * 5; })).to_vector<float>()[0],
+            5);
+}
+
+TEST_F(BadInput, StaticValuesAreReadAtEachCall) {
+  int compiled = 0;
+  const auto step = parallelize(
+      [&](const Array& x, const std::map<std::string, int>& settings, const std::string& name, bool negate) {
+        ++compiled;
+        const Array y = x * settings.at(name);
+        return negate ? -y : y;
+      });
+  std::map<std::string, int> settings = {{"k", 2}};
+  EXPECT_EQ(step(ones({8}), settings, "k", false).to_vector<float>()[0], 2);
+  settings["k"] = 5;
+  EXPECT_EQ(step(ones({8}), settings, "k", false).to_vector<float>()[0], 5);
+  EXPECT_EQ(step(ones({8}), settings, "k", true).to_vector<float>()[0], -5);
+  EXPECT_EQ(step(ones({8}), settings, "k", false).to_vector<float>()[0], 5);
+  EXPECT_EQ(compiled, 3);
+}
+
+TEST_F(BadInput, ArgumentsThatHoldNoArrays) {
+  const auto square_of = parallelize([](double x) { return Array(x) * x; }, {.static_argnums = std::vector<int>{}});
+  EXPECT_THAT(message_of([&] { square_of(3.0); }), AllOf(HasSubstr("argument 0"), HasSubstr("double")));
+}
+
+TEST_F(BadInput, ArraysNeverAssigned) {
+  const auto add_up = parallelize([](const std::vector<Pair>& pairs) { return pairs[1].a + pairs[1].b; });
+  const std::vector<Pair> pairs = {{ones({2}), ones({2})}, {ones({2}), {}}};
+  EXPECT_THAT(message_of([&] { add_up(pairs); }), HasSubstr("args[0][1].b"));
+  const auto nothing = parallelize([](const Array& x) { return std::pair(x, Array()); });
+  EXPECT_THAT(message_of([&] { nothing(ones({2})); }), HasSubstr("result[1]"));
+}
+
+TEST_F(BadInput, DonatedTwiceOrAlsoGiven) {
+  using State = std::map<std::string, Array>;
+  const auto add_to = parallelize([](const State& state, const Array& x) { return state.at("a") + x; },
+                                  {.donate_argnums = std::vector{0}});
+  const Array x = ones({16}), y = add_to(State{{"a", ones({16})}}, x);
+  const State twice = {{"a", y}, {"b", y}}, once = {{"a", y}};
+  EXPECT_THAT(message_of([&] { add_to(twice, x); }), AllOf(HasSubstr("args[0].a"), HasSubstr("args[0].b")));
+  EXPECT_THAT(message_of([&] { add_to(once, y); }), AllOf(HasSubstr("args[0].a"), HasSubstr("args[1]")));
+  EXPECT_EQ(add_to(once, x).to_vector<float>()[0], 3);  // nothing was lost
+  EXPECT_THAT(message_of([&] { add_to(once, x); }), AllOf(HasSubstr("args[0].a"), HasSubstr("donated")));
+}
+
+TEST_F(BadInput, AnotherBatchForACompiledStep) {
+  const auto step = parallelize([](const Array& w, const Array& batch) { return mean(matmul(batch, w)); });
+  const Array w = ones({4, 2});
+  EXPECT_EQ(step(w, ones({16, 4})).item<float>(), 4);
+  const auto executable = step.get_last_executable();
+  EXPECT_THAT(message_of([&] { executable->launch_on_driver({w, ones({10, 4})}); }),
+              AllOf(HasSubstr("args[1]"), HasSubstr("f32[10,4]"), HasSubstr("f32[16,4]")));
+  EXPECT_THAT(message_of([&] { executable->launch_on_driver({w}); }), AllOf(HasSubstr("1 array"), HasSubstr("2")));
+  EXPECT_EQ(step(w, ones({10, 4})).item<float>(), 4);  // compiled anew
+}
+
+TEST_F(BadInput, ABatchThatTheDevicesDoNotDivide) {
+  const auto loss = [](const Array& w, const Array& batch) { return mean(matmul(batch, w)); };
+  const Array w = ones({4, 2});
+  for (const int64_t rows : {10, 3, 1}) {
+    const Array batch = iota({rows, 4}, 0, DType::kF32);
+    EXPECT_NEAR(parallelize(loss)(w, batch).item<float>(), loss(w, batch).item<float>(), 1e-5);
+    EXPECT_THAT(message_of([&] { parallelize(loss, {.method = DataParallel()})(w, batch); }),
+                AllOf(HasSubstr("args[1]"), HasSubstr(std::to_string(rows)), HasSubstr("8 devices")));
+  }
+}
+
+TEST(ClusterLife, FunctionsSurviveANewCluster) {
+  const auto step = parallelize([](const Array& w, const Array& x) { return w - 0.1 * mean(matmul(x, w)); });
+  const auto expected = [](int64_t rows) { return 1 - 0.1 * 4 * (rows > 0 ? 1 : 0); };
+  init("local", {.num_devices = 8});
+  init("local", {.num_devices = 2});  // does nothing
+  EXPECT_EQ(num_devices(), 8);
+  const Array w = step(ones({4, 2}), ones({16, 4}));
+  EXPECT_NEAR(w.to_vector<float>()[0], expected(16), 1e-6);
+  EXPECT_NEAR(step(ones({4, 2}), ones({32, 4})).to_vector<float>()[0], expected(32), 1e-6);
+  const auto old = step.get_last_executable();
+  shutdown();
+  EXPECT_THAT(message_of([] { shutdown(); }), HasSubstr("init"));
+  EXPECT_THAT(message_of([&] { step(ones({4, 2}), ones({16, 4})); }), HasSubstr("alpa::init"));
+  init("local", {.num_devices = 4});
+  EXPECT_EQ(num_devices(), 4);
+  EXPECT_TRUE(w.is_deleted());
+  EXPECT_THAT(message_of([&] { step(w, ones({16, 4})); }), AllOf(HasSubstr("args[0]"), HasSubstr("shut down")));
+  EXPECT_THAT(message_of([&] {
+                w + 1;
+                (w + 1).to_host();
+              }),
+              HasSubstr("shut down"));
+  EXPECT_THAT(message_of([&] { old->launch_on_driver({ones({4, 2}), ones({32, 4})}); }), HasSubstr("shut down"));
+  EXPECT_NEAR(step(ones({4, 2}), ones({32, 4})).to_vector<float>()[0], expected(32), 1e-6);
+  EXPECT_EQ(step.get_last_executable()->mesh_executable().logical_mesh().num_devices(), 4);
+  shutdown();
+}
+
+TEST(ClusterLife, WhatInitRefuses) {
+  EXPECT_THAT(message_of<UnsupportedError>([] { init("ray"); }), HasSubstr("local"));
+  EXPECT_THAT(message_of([] { init("locale"); }), HasSubstr("locale"));
+  EXPECT_THAT(message_of([] { init("local", {.num_devices = 0}); }), HasSubstr("num_devices"));
+  EXPECT_THAT(message_of<Error>([] { init("local", {.plugin = "/no/such/plugin.so"}); }),
+              HasSubstr("/no/such/plugin.so"));
+  EXPECT_FALSE(is_initialized());
+  EXPECT_THAT(message_of([] { num_devices(); }), HasSubstr("alpa::init"));
+}
+
+}  // namespace
+}  // namespace alpa
