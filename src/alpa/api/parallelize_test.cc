@@ -143,16 +143,18 @@ TEST_F(Parallelize, NothingGrowsWithSteps) {
     step.get_last_executable()->sync();
     return static_cast<int64_t>(mallinfo2().uordblks);
   };
-  int64_t before = run(200);
+  constexpr int kSteps = 200;
+  int64_t before = run(10 * kSteps);  // the plug-in fills stores of its own
   const int64_t arrays = api::cluster()->arrays.count();
-  int64_t least_growth = 1 << 30;  // what leaks grows always, the plug-in's own store now and then
-  for (int k = 0; k < 5; ++k) {
-    const int64_t after = run(200);
-    least_growth = std::min(least_growth, after - before);
+  std::vector<int64_t> growth;  // some of it the plug-in's, now more, now less
+  for (int k = 0; k < 15; ++k) {
+    const int64_t after = run(kSteps);
+    growth.push_back(after - before);
     before = after;
   }
   EXPECT_EQ(api::cluster()->arrays.count(), arrays);
-  EXPECT_LT(least_growth, 16 * 200);
+  std::sort(growth.begin(), growth.end());
+  EXPECT_LT(growth[growth.size() / 2], 32 * kSteps);
 }
 
 TEST_F(Parallelize, ExecutablesTellTimesAndPlacements) {
