@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 .PHONY: help setup build demo test matrix format lint bench clean
 
 help:
-	@echo "make demo    run the GPT training step on eight virtual devices, planned automatically, beside one device"
+	@echo "make demo    train a small GPT, written in C++ for one device, on eight virtual devices; write a sample"
 	@echo "make test    build and run all tests"
 	@echo "make build   build the command: build/release/bin/alpa"
 	@echo "make matrix  every model x mesh x method x plug-in, and every strategy of every operation (about two hours)"
@@ -20,8 +20,8 @@ build: setup
 
 demo: setup
 	@cmake --preset release > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-	@cmake --build --preset release -j $(JOBS) --target alpa
-	@tools/demo.sh
+	@cmake --build --preset release -j $(JOBS) --target example_gpt
+	@build/release/bin/example_gpt
 
 test: build
 	@ctest --preset release

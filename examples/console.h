@@ -1,15 +1,18 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <regex>
 #include <string>
 #include <vector>
 
 /// What the examples show while they train.
 namespace console {
 
-/// One line that is written over: "[######    ] 60/100  loss 2.31  1234 tokens/s".
+/// One line that is written over: "[######    ] 60/100  loss 2.31  1234 tokens/s". In a file or a pipe: ten lines.
 class Progress {
  public:
   Progress(int64_t steps, std::string unit, double units_per_step)
@@ -23,23 +26,38 @@ class Progress {
     if (step == 1) start_ = std::chrono::steady_clock::now();  // the first step compiles
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const double rate = seconds > 0 ? static_cast<double>(step - 1) * units_per_step_ / seconds : 0;
+    if (!terminal_ && step != 1 && step != steps_ && 10 * step / steps_ == 10 * (step - 1) / steps_) return;
     const auto filled = static_cast<size_t>(24 * step / steps_);
-    std::printf("\r[%s%s] %ld/%ld  loss %.4f  %.0f %s/s ", std::string(filled, '#').c_str(),
+    std::printf("%s[%s%s] %ld/%ld  loss %.4f  %.0f %s/s%s", terminal_ ? "\r" : "", std::string(filled, '#').c_str(),
                 std::string(24 - filled, ' ').c_str(), static_cast<long>(step), static_cast<long>(steps_), loss, rate,
-                unit_.c_str());
-    if (step == steps_) std::printf("\n");
+                unit_.c_str(), terminal_ && step != steps_ ? " " : "\n");
     std::fflush(stdout);
   }
 
   const std::vector<double>& losses() const { return losses_; }
 
  private:
+  const bool terminal_ = isatty(STDOUT_FILENO) != 0;
   int64_t steps_;
   std::string unit_;
   double units_per_step_;
   std::chrono::steady_clock::time_point start_;
   std::vector<double> losses_;
 };
+
+/// Arrays and where they lie, one line for those of all blocks that are alike: "blocks[*].attn.qkv.kernel".
+inline void print_placements(const std::vector<std::string>& names, const std::vector<std::string>& placements) {
+  static const std::regex index("\\[[0-9]+\\]");
+  std::vector<std::string> shown;
+  for (size_t k = 0; k < names.size(); ++k) {
+    const std::string line = std::regex_replace(names[k], index, "[*]") + '\t' + placements[k];
+    if (std::find(shown.begin(), shown.end(), line) == shown.end()) shown.push_back(line);
+  }
+  for (const std::string& line : shown) {
+    const size_t tab = line.find('\t');
+    std::printf("  %-28s %s\n", line.substr(0, tab).c_str(), line.substr(tab + 1).c_str());
+  }
+}
 
 /// A curve of at most 64 columns and 10 lines.
 inline void plot(const std::vector<double>& values) {

@@ -1,6 +1,7 @@
 // Trains a language model on the bytes of a text and writes a sample.
 #include "models/gpt.h"
 
+#include "alpa/runtime/mesh_executable.h"
 #include "console.h"
 #include "data.h"
 #include "options.h"
@@ -65,10 +66,17 @@ void train(const Choices& choices) {
               static_cast<long>(choices.model.layers), static_cast<long>(choices.model.hidden), choices.devices);
   std::mt19937_64 random(static_cast<uint64_t>(choices.seed));
   console::Progress progress(choices.steps, "tokens", static_cast<double>(choices.batch * choices.model.sequence));
+  const std::vector<std::string> names = alpa::tree_paths(state.params);  // the state's first inputs
   for (int64_t k = 1; k <= choices.steps; ++k) {
     const auto [tokens, labels] = text.batch(random, choices.batch, choices.model.sequence);
     Array loss;
     std::tie(state, loss) = train_step(std::move(state), Batch{tokens, labels});
+    if (k == 1) {
+      const auto executable = train_step.get_last_executable();
+      std::printf("Placed on a mesh of %s devices:\n",
+                  executable->mesh_executable().logical_mesh().to_string().c_str());
+      console::print_placements(names, executable->get_input_placement_specs());
+    }
     progress.show(k, loss.item<float>());
   }
   console::plot(progress.losses());
