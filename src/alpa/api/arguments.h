@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -47,6 +48,15 @@ constexpr bool is_state() {
     return T::alpa_is_state;
   else
     return false;
+}
+
+/// Calls with arguments that are given up, or kept where the function takes them by reference.
+template <typename Function, typename... Values>
+decltype(auto) call(Function& function, std::tuple<Values...>& arguments) {
+  if constexpr (std::is_invocable_v<Function&, Values...>)
+    return std::apply(function, std::move(arguments));
+  else
+    return std::apply(function, arguments);
 }
 
 /// The arguments of a call, flat. The lists of a call that ended serve the thread's next one: large allocations between

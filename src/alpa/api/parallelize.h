@@ -93,7 +93,8 @@ class ParallelizedFunction {
   template <typename... Args>
   using Values = std::tuple<std::decay_t<Args>...>;
   template <typename... Args>
-  using ResultOf = std::remove_cvref_t<std::invoke_result_t<Function&, std::decay_t<Args>...>>;
+  using ResultOf =
+      std::remove_cvref_t<decltype(api::call(std::declval<Function&>(), std::declval<Values<Args...>&>()))>;
 
   struct Entry {
     std::string key;
@@ -240,12 +241,12 @@ class ParallelizedFunction {
       for_each_dynamic(traced, call.kinds, [&](size_t, auto& argument) {
         argument = tree_map(argument, [&](const Array&) { return inputs[next++]; });
       });
-      using Result = std::remove_cvref_t<decltype(std::apply(shared_->function, std::move(traced)))>;
+      using Result = std::remove_cvref_t<decltype(api::call(shared_->function, traced))>;
       if constexpr (std::is_void_v<Result>) {
-        std::apply(shared_->function, std::move(traced));
+        api::call(shared_->function, traced);
         return std::vector<Array>();
       } else {
-        const Result result = std::apply(shared_->function, std::move(traced));
+        const Result result = api::call(shared_->function, traced);
         output_names = tree_paths(result, "result");
         entry->result = tree_map(result, [](const Array&) { return Array(); });
         return tree_leaves(result);
