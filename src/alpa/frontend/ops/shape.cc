@@ -378,7 +378,17 @@ Array repeat(const ArrayLike& x, int64_t count, int dim) {
 }
 
 Array tile(const ArrayLike& x, const std::vector<int64_t>& counts) {
-  if (counts.size() != x.array.dims().size()) raise_shape("tile", x, "a count is needed for each dim");
+  const size_t rank = x.array.dims().size();
+  if (counts.size() > rank) {
+    Dims own = x.array.dims();
+    own.insert(own.begin(), counts.size() - rank, 1);
+    return tile({reshape(x, own), x.where}, counts);
+  }
+  if (counts.size() < rank) {
+    std::vector<int64_t> all(rank, 1);
+    std::copy(counts.begin(), counts.end(), all.end() - static_cast<std::ptrdiff_t>(counts.size()));
+    return tile(x, all);
+  }
   Dims wide, flat;
   std::vector<int> places;
   for (size_t k = 0; k < counts.size(); ++k) {
