@@ -20,6 +20,18 @@ class Sorting : public testing::OneDevice {
 
 Arrays both(const std::pair<Array, Array>& pair) { return {pair.first, pair.second}; }
 
+TEST_F(Sorting, OfComplexNumbersIsAnError) {
+  const Array z = complex(ones({3}), ones({3}));
+  EXPECT_THROW(sort(z), InvalidArgumentError);
+  EXPECT_THROW(argsort(z), InvalidArgumentError);
+  EXPECT_THROW(sort_together({z, z}), InvalidArgumentError);
+  EXPECT_THROW(top_k(z, 1), InvalidArgumentError);
+  EXPECT_THROW(searchsorted(z, z), InvalidArgumentError);
+  EXPECT_THROW(cummax(z, 0), InvalidArgumentError);
+  EXPECT_THROW(cumlogsumexp(z, 0), InvalidArgumentError);
+  EXPECT_THROW(reduce_window(z, WindowReduction::kMax, {.window = {2}}), InvalidArgumentError);
+}
+
 TEST_F(Sorting, IsThatOfJax) {
   compare("sort", [](const Array& x) { return sort(x, 1); });
   compare("sort_descending", [](const Array& x) { return sort(x, 0, true); });

@@ -125,6 +125,15 @@ inline void expect_derivatives(const FlatFunction& function, const std::vector<A
   differences.check();
 }
 
+/// A file of tests/data/frontend.
+inline std::map<std::string, tensor::Literal> read_numbers(const std::string& family) {
+  const std::string path = std::string(ALPA_TEST_DATA) + "/frontend/" + family + ".safetensors";
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  return tensor::read_safetensors(bytes.str(), path);
+}
+
 /// How far numbers may lie from those expected: by `relative` times the sum of these and `scale`.
 struct Tolerance {
   double relative = 1e-5, scale = 1;
@@ -134,13 +143,7 @@ struct Tolerance {
 /// cotangents "<case>/ct0" of the outputs and the gradients "<case>/grad0" of the inputs.
 class Expected {
  public:
-  explicit Expected(const std::string& family) {
-    const std::string path = std::string(ALPA_TEST_DATA) + "/frontend/" + family + ".safetensors";
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream bytes;
-    bytes << file.rdbuf();
-    arrays_ = tensor::read_safetensors(bytes.str(), path);
-  }
+  explicit Expected(const std::string& family) : arrays_(read_numbers(family)) {}
 
   /// Compares at once.
   void compare(const std::string& name, const FlatFunction& function, double tolerance = 1e-5) {

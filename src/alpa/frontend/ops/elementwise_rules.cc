@@ -52,7 +52,7 @@ Array unary(const std::shared_ptr<const Primitive>& primitive, const ArrayLike& 
 
 Array binary(const std::shared_ptr<const Primitive>& primitive, const ArrayLike& a, const ArrayLike& b) {
   const std::vector<Array> operands = promoted_and_broadcast(primitive->name.c_str(), {a.array, b.array}, a.where);
-  return emit_one(primitive, operands, operands[0].shape(), a.where, a.array.is_weak() && b.array.is_weak());
+  return emit_one(primitive, operands, operands[0].shape(), a.where, promote({a.array, b.array}).weak);
 }
 
 Array with_rule(const char* name, const Array& value, const ArrayLike& x, UnaryRule rule) {

@@ -158,7 +158,7 @@ Array where(const ArrayLike& condition, const ArrayLike& x, const ArrayLike& y) 
   const Dims dims = frontend::broadcast_dims("where", operands, condition.where);
   for (Array& operand : operands) operand = broadcast_to(operand, dims, condition.where);
   return frontend::emit_one(primitive, operands, operands[1].shape(), condition.where,
-                            x.array.is_weak() && y.array.is_weak());
+                            promote({x.array, y.array}).weak);
 }
 
 Array bitcast(const ArrayLike& x, DType dtype) {
