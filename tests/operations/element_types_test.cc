@@ -48,8 +48,27 @@ TEST_F(ElementTypes, AreThoseOfJax) {
     return Arrays{values, places};
   });
   collect("searchsorted", [](const Arrays& x) { return searchsorted(sort(x[0]), x[1]); });
+  const std::map<std::string, DType> types = {
+      {"bool", DType::kPred},   {"uint8", DType::kU8},    {"uint16", DType::kU16},   {"uint32", DType::kU32},
+      {"int8", DType::kS8},     {"int16", DType::kS16},   {"int32", DType::kS32},    {"bfloat16", DType::kBF16},
+      {"float16", DType::kF16}, {"float32", DType::kF32}, {"complex64", DType::kC64}};
+  for (const auto& [from, a] : types) {
+    for (const auto& [to, b] : types)
+      expected.collect("astype/" + from + "_" + to,
+                       testing::single([b = b](const Arrays& x) { return x[0].astype(b); }));
+  }
   expected.check();
   expected.expect_all_used();
+}
+
+TEST_F(ElementTypes, OfNumbersAreThoseOfArrays) {
+  const Array i = complex(zeros({2}), ones({2}));
+  EXPECT_EQ(i.astype(DType::kPred).to_vector<int>(), (std::vector<int>{1, 1}));
+  EXPECT_TRUE(all(i).item<bool>());
+  EXPECT_EQ(where(i, 1, 2).to_vector<int>(), (std::vector<int>{1, 1}));
+  EXPECT_EQ((i + 1.5).to_string(), "Array([1.5+1i, 1.5+1i], c64[2])");
+  EXPECT_EQ(Array(2.5).astype(DType::kPred).item<int>(), 1);
+  EXPECT_EQ(Array(-2.5).astype(DType::kS8).item<int>(), -2);
 }
 
 }  // namespace

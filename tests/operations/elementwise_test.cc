@@ -101,6 +101,8 @@ TEST_F(Elementwise, ErrorsAreTyped) {
   EXPECT_THROW(add(ones({2, 3}), ones({2})), InvalidArgumentError);
   EXPECT_THROW(add(ones({2}).astype(DType::kU8), 300), InvalidArgumentError);
   EXPECT_THROW(full({}, -1, DType::kU32), InvalidArgumentError);
+  EXPECT_EQ(full({}, std::numeric_limits<uint64_t>::max(), DType::kU64).to_host().at(0), 0x1p64);
+  EXPECT_THROW(full({}, std::numeric_limits<double>::quiet_NaN(), DType::kS64), InvalidArgumentError);
   EXPECT_EQ(full({}, 2.7, DType::kS32).item<int>(), 2);
   EXPECT_EQ(full({}, -2.7, DType::kS32).item<int>(), -2);
 }

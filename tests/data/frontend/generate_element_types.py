@@ -52,4 +52,15 @@ for dtype in (jnp.float16, jnp.bfloat16, jnp.complex64, jnp.int32, jnp.int8, jnp
         cases.add(f"argsort/{name}", lambda a: jnp.argsort(a, 1), x)
         cases.add(f"top_k/{name}", lambda a: lax.top_k(a, 2), x)
         cases.add(f"searchsorted/{name}", lambda a, v: jnp.searchsorted(jnp.sort(a), v), draw(6), draw(4, seed=1))
+
+every = "bool uint8 uint16 uint32 int8 int16 int32 bfloat16 float16 float32 complex64".split()
+values = dict(bool=[0, 1, 1], u=[0, 3, 200], int=[-100, 0, 7], bfloat16=[-1.75, 0, 2.5], float=[-1.75, 0.3, 2.5])
+for a in every:
+    kind = next((kind for kind in values if a.startswith(kind)), None)
+    x = jnp.asarray([2.5 + 1j, 2j, 0], jnp.complex64) if kind is None else jnp.asarray(values[kind]).astype(a)
+    for b in every:
+        if b.startswith("u") and a.startswith(("float", "bfloat", "complex")):
+            x = abs(x)  # what a negative float becomes is undefined
+        to_real = a == "complex64" and b != "bool"
+        cases.add(f"astype/{a}_{b}", lambda x: (x.real if to_real and b != a else x).astype(b), x)
 cases.write()

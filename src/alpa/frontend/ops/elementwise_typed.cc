@@ -47,9 +47,10 @@ double number_as(DType dtype, const Node& number, Where where) {
   const int bits = static_cast<int>(tensor::bit_width(dtype));
   const bool is_signed = frontend::is_signed(dtype);
   const double limit = std::ldexp(1.0, is_signed ? bits - 1 : bits), whole = std::trunc(number.number);
-  require<InvalidArgumentError>(whole >= (is_signed ? -limit : 0) && whole < limit, "astype",
-                                "{} at {} is out of range for {}", number.number, frontend::to_string(where),
-                                tensor::name(dtype));
+  // The greatest of 64 bits is rounded up to the limit in a double.
+  const bool fits = whole >= (is_signed ? -limit : 0) && (bits == 64 ? whole <= limit : whole < limit);
+  require<InvalidArgumentError>(fits, "astype", "{} at {} is out of range for {}", number.number,
+                                frontend::to_string(where), tensor::name(dtype));
   return whole;
 }
 
@@ -186,8 +187,8 @@ Array Array::astype(DType dtype, Where where) const {
     literal.set(0, number_as(dtype, *node_, where));
     return Array(std::move(literal));
   }
+  if (dtype == DType::kPred && this->dtype() != DType::kPred) return not_equal(*this, 0);
   if (tensor::is_complex(this->dtype()) && !tensor::is_complex(dtype)) return real(*this).astype(dtype, where);
-  if (dtype == DType::kPred) return not_equal(*this, 0);
   if (this->dtype() == dtype) {  // only the weakness goes
     static const auto strengthen = std::make_shared<const Primitive>(
         Primitive{.name = "astype",
