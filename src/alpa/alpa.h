@@ -14,6 +14,7 @@
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/cumulative.h"
 #include "alpa/frontend/ops/custom_derivative.h"
+#include "alpa/frontend/ops/diagonal.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/image.h"
 #include "alpa/frontend/ops/indexing.h"

@@ -59,14 +59,32 @@ Array cell(const Array& w, const Array& u, const Array& b, const Array& h, const
   return tanh(matmul(h, w) + matmul(x, u) + b);
 }
 
-Array rnn(const Array& w, const Array& u, const Array& b, const Array& xs, const Array& h, bool reverse = false) {
+Array rnn(const Array& w, const Array& u, const Array& b, const Array& xs, const Array& h,
+          const ScanOptions& options = {}) {
   const auto [last, ys] = scan(
       [&](const Array& state, const Array& x) {
         const Array next = cell(w, u, b, state, x);
         return std::pair(next, next * 2);
       },
-      h, xs, {.reverse = reverse});
+      h, xs, options);
   return sum(square(ys)) + sum(power(last, 3));
+}
+
+// In groups that divide the six iterations, that do not, and that are longer.
+TEST_F(ControlFlow, UnrolledScanGivesTheSame) {
+  for (const int64_t unroll : {2, 4, 9}) {
+    for (const bool reverse : {false, true}) {
+      const auto run = [&](const Array& w, const Array& u, const Array& b, const Array& xs, const Array& h) {
+        return rnn(w, u, b, xs, h, {.reverse = reverse, .unroll = unroll});
+      };
+      expect_as_jax(reverse ? "rnn_reverse" : "rnn", run, at("w"), at("u"), at("b"), at("xs"), at("h"));
+    }
+  }
+  const auto count = [](const Array& c, const Nothing&) { return std::pair(c + 1, c * c); };
+  const auto [last, squares] = scan(count, Array(0), Nothing(), {.length = 5, .unroll = 3});
+  EXPECT_EQ(last.item<int>(), 5);
+  EXPECT_EQ(squares.to_vector<int>(), (std::vector<int>{0, 1, 4, 9, 16}));
+  EXPECT_THROW(scan(count, Array(0), Nothing(), {.length = 5, .unroll = 0}), InvalidArgumentError);
 }
 
 TEST_F(ControlFlow, RecurrentNetworkByScan) {
@@ -77,7 +95,7 @@ TEST_F(ControlFlow, RecurrentNetworkByScan) {
   expect_as_jax(
       "rnn_reverse",
       [](const Array& w, const Array& u, const Array& b, const Array& xs, const Array& h) {
-        return rnn(w, u, b, xs, h, true);
+        return rnn(w, u, b, xs, h, {.reverse = true});
       },
       at("w"), at("u"), at("b"), at("xs"), at("h"));
 }

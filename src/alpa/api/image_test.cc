@@ -11,7 +11,7 @@ using Arrays = std::vector<Array>;
 using Image = testing::OneDevice;
 
 TEST_F(Image, NearestElementsAreThoseOfJax) {
-  const Expected expected("image");
+  Expected expected("image");
   const std::pair<const char*, Dims> cases[] = {
       {"up", {2, 8, 12, 3}}, {"down", {2, 2, 2, 3}},     {"both", {2, 12, 2, 3}},
       {"odd", {2, 5, 7, 3}}, {"odd_down", {1, 3, 4, 3}}, {"same", {2, 4, 6, 3}},

@@ -78,6 +78,13 @@ TEST_F(Indexing, SubscriptsAreThoseOfNumPy) {
   compare("scalar", [](const Arrays& x) { return x[0](x[1], ellipsis, range({}, {}, 2)); });
 }
 
+TEST_F(Indexing, ExtremaAtPlacesAreThoseOfJax) {
+  for (const char* variant : {"", "_wild", "_ties", "_integers"}) {
+    compare(std::string("max") + variant, [](const Arrays& x) { return scatter_max(x[0], x[1], x[2], 1); });
+    compare(std::string("min") + variant, [](const Arrays& x) { return scatter_min(x[0], x[1], x[2], 1); });
+  }
+}
+
 TEST_F(Indexing, DerivativesAreThoseOfFiniteDifferences) {
   const Array rows = places({4, 0, 4, -1}, {2, 2});
   expect_derivatives(single([](const Arrays& x) { return square(take(x[0], x[1], 0)); }), {numbers({5, 3}), rows});
@@ -88,6 +95,10 @@ TEST_F(Indexing, DerivativesAreThoseOfFiniteDifferences) {
   expect_derivatives(single([](const Arrays& x) { return square(scatter_add(x[0], x[1], x[2], 0)); }),
                      {numbers({5, 3}), rows, numbers({2, 2, 3}, 2)});
   expect_derivatives(single([](const Arrays& x) { return square(scatter_set(x[0], x[1], x[2], 0)); }),
+                     {numbers({5, 3}), rows, numbers({2, 2, 3}, 2)});
+  expect_derivatives(single([](const Arrays& x) { return square(scatter_max(x[0], x[1], x[2], 0)); }),
+                     {numbers({5, 3}), rows, numbers({2, 2, 3}, 2)});
+  expect_derivatives(single([](const Arrays& x) { return square(scatter_min(x[0], x[1], x[2], 0)); }),
                      {numbers({5, 3}), rows, numbers({2, 2, 3}, 2)});
   expect_derivatives(
       single([](const Arrays& x) { return square(gather(x[0], x[1], kWindows, {2, 3}, OutOfRange::kClip)); }),
@@ -126,6 +137,7 @@ TEST_F(Indexing, ErrorsNameDimSizeAndPlace) {
   EXPECT_THROW(take(x, places({0}, {1}), 2), InvalidArgumentError);
   EXPECT_THROW(take_along_dim(x, places({0, 1, 2}, {3, 1}), 1), InvalidArgumentError);
   EXPECT_THROW(scatter_add(x, places({0}, {1}), ones({2, 5}), 0), InvalidArgumentError);
+  EXPECT_THROW(scatter_max(complex(x, x), places({0}, {1}), ones({1, 5}), 0), InvalidArgumentError);
   EXPECT_THROW(gather(x, places({0}, {1, 1}), kWindows, {2, 3}), InvalidArgumentError);
   EXPECT_THROW(scatter_add(x, places({0}, {1, 1}), ones({1, 2, 9}), kWindowsBack), InvalidArgumentError);
   EXPECT_THROW(dynamic_slice(x, {0}, {2, 3}), InvalidArgumentError);

@@ -20,6 +20,29 @@ class Sorting : public testing::OneDevice {
 
 Arrays both(const std::pair<Array, Array>& pair) { return {pair.first, pair.second}; }
 
+// Outputs of one operation that are known already are told apart when another program uses them.
+TEST_F(Sorting, ResultsAreUsedAfterOneWasRead) {
+  const std::vector<Array> sorted =
+      sort_together({Array::from(std::vector<float>{3, 1, 2}), Array::from(std::vector<float>{30, 10, 20}),
+                     Array::from(std::vector<float>{7, 8, 9})});
+  EXPECT_EQ(sorted[0].to_vector<float>(), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ((sorted[0] * 2).to_vector<float>(), (std::vector<float>{2, 4, 6}));
+  EXPECT_EQ((sorted[1] * 2).to_vector<float>(), (std::vector<float>{20, 40, 60}));
+  EXPECT_EQ((sorted[2] - sorted[0]).to_vector<float>(), (std::vector<float>{7, 7, 4}));
+}
+
+TEST_F(Sorting, OfComplexNumbersIsAnError) {
+  const Array z = complex(ones({3}), ones({3}));
+  EXPECT_THROW(sort(z), InvalidArgumentError);
+  EXPECT_THROW(argsort(z), InvalidArgumentError);
+  EXPECT_THROW(sort_together({z, z}), InvalidArgumentError);
+  EXPECT_THROW(top_k(z, 1), InvalidArgumentError);
+  EXPECT_THROW(searchsorted(z, z), InvalidArgumentError);
+  EXPECT_THROW(cummax(z, 0), InvalidArgumentError);
+  EXPECT_THROW(cumlogsumexp(z, 0), InvalidArgumentError);
+  EXPECT_THROW(reduce_window(z, WindowReduction::kMax, {.window = {2}}), InvalidArgumentError);
+}
+
 TEST_F(Sorting, IsThatOfJax) {
   compare("sort", [](const Array& x) { return sort(x, 1); });
   compare("sort_descending", [](const Array& x) { return sort(x, 0, true); });

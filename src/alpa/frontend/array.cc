@@ -19,6 +19,8 @@ std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bo
   if (dim == dims.size()) {
     const double value = literal.at(offset);
     if (literal.shape().dtype == DType::kPred) return value != 0 ? "true" : "false";
+    if (tensor::is_complex(literal.shape().dtype))
+      return fmt::format("{:.6g}{:+.6g}i", value, literal.imaginary_at(offset));
     return fmt::format("{:.6g}", value);
   }
   int64_t stride = 1;

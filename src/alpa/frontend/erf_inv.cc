@@ -76,17 +76,10 @@ Array erf_inv_value(const Array& x) {
 
 Array erf_inv(const ArrayLike& x) {
   const Array f = frontend::as_floating(x.array);
-  // An identity over the polynomial's value, whose derivative is that of the inverse function: sqrt(pi) / 2 * exp(y^2).
-  static const auto primitive = std::make_shared<const frontend::Primitive>(frontend::Primitive{
-      .name = "erf_inv",
-      .lower = [](frontend::Lowering&, const frontend::Node&,
-                  const std::vector<int32_t>& operands) { return std::vector<int32_t>{operands[0]}; },
-      .vjp =
-          [](const frontend::VjpArguments& a) {
-            const Array slope = multiply(std::sqrt(M_PI) / 2, exp(square(a.outputs[0])));
-            return std::vector<Array>{Array(), multiply(a.cotangent(), slope)};
-          }});
-  return frontend::emit_one(primitive, {erf_inv_value(stop_gradient(f)), f}, f.shape(), x.where);
+  return frontend::with_rule("erf_inv", erf_inv_value(stop_gradient(f)), {f, x.where},
+                             [](const Array& ct, const Array&, const Array& y) {
+                               return multiply(ct, multiply(std::sqrt(M_PI) / 2, exp(square(y))));
+                             });
 }
 
 }  // namespace alpa

@@ -29,7 +29,12 @@ std::vector<hlo::InstructionId> Lowering::leaf(const Node& node) {
 std::vector<hlo::InstructionId> Lowering::run(const std::vector<Array>& parameters,
                                               const std::vector<hlo::InstructionId>& arguments,
                                               const std::vector<Array>& results) {
-  for (size_t k = 0; k < parameters.size(); ++k) ids_[parameters[k].node().get()] = {arguments[k]};
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    // A known operation of several outputs is a parameter for each.
+    std::vector<hlo::InstructionId>& ids = ids_[parameters[k].node().get()];
+    ids.resize(parameters[k].node()->shapes.size(), -1);
+    ids[static_cast<size_t>(parameters[k].output())] = arguments[k];
+  }
   const Liveness live(results);
   for (const std::shared_ptr<Node>& node : live.nodes()) {
     if (ids_.count(node.get()) > 0) continue;

@@ -153,6 +153,11 @@ const std::string& NameScope::path() { return thread_state().scope_path; }
 
 std::vector<Array> emit(std::shared_ptr<const Primitive> primitive, std::vector<Array> inputs,
                         std::vector<Shape> shapes, Where where, bool weak) {
+  for (const Shape& shape : shapes) {
+    const bool negative = std::any_of(shape.dims.begin(), shape.dims.end(), [](int64_t size) { return size < 0; });
+    require<InvalidArgumentError>(!negative, primitive->name, "{} at {} has a negative size", tensor::to_string(shape),
+                                  to_string(where));
+  }
   auto node = std::make_shared<Node>();
   TraceScope* const scope = TraceScope::current();
   uint64_t latest = 0;

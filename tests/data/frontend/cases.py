@@ -8,11 +8,13 @@ import numpy as np
 from safetensors.numpy import save_file
 
 
-def numbers(*dims, seed=0):
-    """Floats in (-2, 2), no two alike."""
+def numbers(*dims, seed=0, dtype=jnp.float32):
+    """Floats in (-2, 2), no two alike; complex ones have such parts."""
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        return (numbers(*dims, seed=seed) + 1j * numbers(*dims, seed=seed + 50)).astype(dtype)
     count = int(np.prod(dims))
     order = np.random.RandomState(seed).permutation(count)
-    return jnp.asarray(((order + 0.5) / count * 4 - 2).reshape(dims), jnp.float32)
+    return jnp.asarray(((order + 0.5) / count * 4 - 2).reshape(dims), dtype)
 
 
 class Cases:
@@ -26,11 +28,11 @@ class Cases:
         outputs = jax.jit(call)(*inputs)
         self._put(name, "in", inputs)
         self._put(name, "out", outputs)
-        is_float = [jnp.issubdtype(x.dtype, jnp.floating) for x in outputs]
+        is_float = [jnp.issubdtype(x.dtype, jnp.inexact) for x in outputs]
         if not grad or not all(is_float):
             return
-        cotangents = [numbers(*x.shape, seed=9) for x in outputs]
-        wanted = [k for k, x in enumerate(inputs) if jnp.issubdtype(x.dtype, jnp.floating)]
+        cotangents = [numbers(*x.shape, seed=9, dtype=x.dtype) for x in outputs]
+        wanted = [k for k, x in enumerate(inputs) if jnp.issubdtype(x.dtype, jnp.inexact)]
 
         def of_floats(*floats):
             xs = list(inputs)

@@ -27,6 +27,13 @@ cases.add("add", lambda x, i, u: x.at[:, i].add(u), x, tame, numbers(3, 2, 3, 2,
 cases.add("add_wild", lambda x, i, u: x.at[:, i].add(u), x, wild, numbers(3, 2, 3, 2, seed=1))
 cases.add("add_broadcast", lambda x, i, u: x.at[i].add(u), numbers(5, 3), s32([1, 1, 4]), numbers(3, seed=1))
 cases.add("set", lambda x, i, u: x.at[i].set(u), numbers(5, 3), s32([1, 0, -1, 8]), numbers(4, 3, seed=1))
+for name in ("max", "min"):
+    extremum = lambda x, i, u: getattr(x.at[:, i], name)(u)
+    cases.add(name, extremum, x, tame, numbers(3, 2, 3, 2, seed=1))
+    cases.add(f"{name}_wild", extremum, x, wild, numbers(3, 2, 3, 2, seed=1))
+    ties = jnp.asarray([[1.0, 2], [0, 2]]), s32([1, 1, 1]), jnp.asarray([[2.0, 2, 1], [0, 3, 3]])
+    cases.add(f"{name}_ties", extremum, *ties)
+    cases.add(f"{name}_integers", extremum, s32([[1, 2], [0, 2]]), s32([1]), s32([[7], [-7]]))
 
 gather = jax.lax.GatherDimensionNumbers(offset_dims=(1, 2), collapsed_slice_dims=(), start_index_map=(0, 1))
 windows = lambda mode: lambda x, i: jax.lax.gather(x, i, gather, (2, 3), mode=mode)

@@ -6,12 +6,14 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "alpa/alpa.h"
 #include "alpa/frontend/autodiff.h"
+#include "alpa/frontend/evaluate.h"
 #include "alpa/tensor/safetensors.h"
 
 /// What tests of operations have in common: derivatives against finite differences, and numbers against JAX's.
@@ -44,85 +46,150 @@ inline Array weighted(const std::vector<Array>& outputs) {
   return total;
 }
 
-/// Gradient and pushforward of `function` along directions against central differences, then the same of the gradient
+/// Gradients and pushforwards of functions along directions against central differences, then the same of the gradients
 /// for `order` 2. All inputs are f64; those of another element type are constants.
-inline void expect_derivatives(const FlatFunction& function, const std::vector<Array>& inputs, int order = 2,
-                               const std::string& what = "first derivative") {
-  SCOPED_TRACE(what);
-  std::vector<Array> variables;
-  std::vector<size_t> place;
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    if (inputs[k].dtype() != DType::kF64) continue;
-    variables.push_back(inputs[k]);
-    place.push_back(k);
+class FiniteDifferences {
+ public:
+  void add(const std::string& what, const FlatFunction& function, const std::vector<Array>& inputs, int order = 2) {
+    std::vector<Array> variables;
+    std::vector<size_t> place;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k].dtype() != DType::kF64) continue;
+      variables.push_back(inputs[k]);
+      place.push_back(k);
+    }
+    const auto loss = [&](const std::vector<Array>& at) {
+      std::vector<Array> all = inputs;
+      for (size_t k = 0; k < at.size(); ++k) all[place[k]] = at[k];
+      return std::vector<Array>{weighted(function(all))};
+    };
+    const auto gradient = [&](const std::vector<Array>& at) {
+      const frontend::Linearized linear = frontend::vjp(at, loss);
+      std::vector<Array> gradients = linear.pullback({full({}, 1, DType::kF64)});
+      for (size_t k = 0; k < gradients.size(); ++k) gradients[k] = frontend::instantiate(gradients[k], at[k].shape());
+      return gradients;
+    };
+    const std::vector<Array> found = gradient(variables);
+    for (size_t k = 0; k < variables.size(); ++k) {
+      const Array direction = numbers(variables[k].dims(), 11 + static_cast<double>(k));
+      std::vector<Array> up = variables, down = variables, tangents(variables.size());
+      up[k] = variables[k] + direction * kStep;
+      down[k] = variables[k] - direction * kStep;
+      for (size_t other = 0; other < variables.size(); ++other) tangents[other] = zeros_like(variables[other]);
+      tangents[k] = direction;
+      const frontend::Forward forward = frontend::jvp(variables, tangents, loss);
+      const Array pushed = frontend::instantiate(forward.tangents[0], forward.outputs[0].shape());
+      pending_.push_back({what + ", input " + std::to_string(place[k]),
+                          {loss(up)[0], loss(down)[0], sum(found[k] * direction), pushed}});
+    }
+    if (pending_.size() > kTogether) check();
+    if (order < 2) return;
+    const auto chosen_gradient = [&](const std::vector<Array>& at) {
+      std::vector<Array> chosen;
+      for (const size_t k : place) chosen.push_back(at[k]);
+      return gradient(chosen);
+    };
+    add(what + ", second derivative", chosen_gradient, inputs, order - 1);
   }
-  const auto loss = [&](const std::vector<Array>& at) {
-    std::vector<Array> all = inputs;
-    for (size_t k = 0; k < at.size(); ++k) all[place[k]] = at[k];
-    return std::vector<Array>{weighted(function(all))};
-  };
-  const auto gradient = [&](const std::vector<Array>& at) {
-    const frontend::Linearized linear = frontend::vjp(at, loss);
-    std::vector<Array> gradients = linear.pullback({full({}, 1, DType::kF64)});
-    for (size_t k = 0; k < gradients.size(); ++k) gradients[k] = frontend::instantiate(gradients[k], at[k].shape());
-    return gradients;
-  };
-  const std::vector<Array> found = gradient(variables);
-  for (size_t k = 0; k < variables.size(); ++k) {
-    const Array direction = numbers(variables[k].dims(), 11 + static_cast<double>(k));
-    const double step = 1e-6;
-    std::vector<Array> up = variables, down = variables, tangents(variables.size());
-    up[k] = variables[k] + direction * step;
-    down[k] = variables[k] - direction * step;
-    for (size_t other = 0; other < variables.size(); ++other) tangents[other] = zeros_like(variables[other]);
-    tangents[k] = direction;
-    const frontend::Forward forward = frontend::jvp(variables, tangents, loss);
-    // One program for all, which costs less than one each.
-    const Array pushed = frontend::instantiate(forward.tangents[0], forward.outputs[0].shape());
-    const std::vector<double> numbers_found =
-        stack({loss(up)[0], loss(down)[0], sum(found[k] * direction), pushed}).to_vector<double>();
-    const double slope = (numbers_found[0] - numbers_found[1]) / (2 * step);
-    const double tolerance = 1e-6 * (1 + std::abs(slope));
-    EXPECT_NEAR(numbers_found[2], slope, tolerance) << "gradient of input " << place[k];
-    EXPECT_NEAR(numbers_found[3], slope, tolerance) << "pushforward of input " << place[k];
+
+  /// One program for all, which costs less than one each.
+  void check() {
+    std::vector<Array> all;
+    for (const Pending& one : pending_) all.insert(all.end(), one.numbers.begin(), one.numbers.end());
+    frontend::evaluate(all);
+    for (const Pending& one : pending_) {
+      std::vector<double> values;
+      for (const Array& number : one.numbers) values.push_back(number.item<double>());
+      const double slope = (values[0] - values[1]) / (2 * kStep);
+      const double tolerance = 1e-6 * (1 + std::abs(slope));
+      EXPECT_NEAR(values[2], slope, tolerance) << one.what << ": gradient";
+      EXPECT_NEAR(values[3], slope, tolerance) << one.what << ": pushforward";
+    }
+    pending_.clear();
   }
-  if (order < 2) return;
-  expect_derivatives(
-      [&](const std::vector<Array>& at) {
-        std::vector<Array> chosen;
-        for (const size_t k : place) chosen.push_back(at[k]);
-        return gradient(chosen);
-      },
-      inputs, order - 1, "second derivative");
+
+ private:
+  static constexpr double kStep = 1e-6;
+  static constexpr size_t kTogether = 20;
+  struct Pending {
+    std::string what;
+    std::vector<Array> numbers;  ///< Loss above and below; slope by gradient and by pushforward.
+  };
+  std::vector<Pending> pending_;
+};
+
+/// The same of one function at once.
+inline void expect_derivatives(const FlatFunction& function, const std::vector<Array>& inputs, int order = 2) {
+  FiniteDifferences differences;
+  differences.add("derivative", function, inputs, order);
+  differences.check();
 }
+
+/// A file of tests/data/frontend.
+inline std::map<std::string, tensor::Literal> read_numbers(const std::string& family) {
+  const std::string path = std::string(ALPA_TEST_DATA) + "/frontend/" + family + ".safetensors";
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  return tensor::read_safetensors(bytes.str(), path);
+}
+
+/// How far numbers may lie from those expected: by `relative` times the sum of these and `scale`.
+struct Tolerance {
+  double relative = 1e-5, scale = 1;
+};
 
 /// Numbers from a file of tests/data/frontend: "<case>/in0", "<case>/out0" and, where gradients are given, the
 /// cotangents "<case>/ct0" of the outputs and the gradients "<case>/grad0" of the inputs.
 class Expected {
  public:
-  explicit Expected(const std::string& family) {
-    const std::string path = std::string(ALPA_TEST_DATA) + "/frontend/" + family + ".safetensors";
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream bytes;
-    bytes << file.rdbuf();
-    arrays_ = tensor::read_safetensors(bytes.str(), path);
+  explicit Expected(const std::string& family) : arrays_(read_numbers(family)) {}
+
+  /// Compares at once.
+  void compare(const std::string& name, const FlatFunction& function, double tolerance = 1e-5) {
+    collect(name, function, {tolerance, 1});
+    check();
   }
 
-  void compare(const std::string& name, const FlatFunction& function, double tolerance = 1e-5) const {
+  /// Compares at the next `check`: one program for many cases costs less than one each.
+  void collect(const std::string& name, const FlatFunction& function, Tolerance tolerance = {}) {
     SCOPED_TRACE(name);
     const std::vector<Array> inputs = list(name, "in"), outputs = list(name, "out"), cotangents = list(name, "ct");
     ASSERT_FALSE(outputs.empty());
-    const std::vector<Array> found = function(inputs);
-    ASSERT_EQ(found.size(), outputs.size());
-    for (size_t k = 0; k < outputs.size(); ++k) expect_near(found[k], outputs[k], tolerance, "output");
+    used_.insert(name);
+    const frontend::Linearized linear =
+        cotangents.empty() ? frontend::Linearized{function(inputs), nullptr} : frontend::vjp(inputs, function);
+    ASSERT_EQ(linear.outputs.size(), outputs.size());
+    for (size_t k = 0; k < outputs.size(); ++k)
+      pending_.push_back({name + ", output " + std::to_string(k), linear.outputs[k], outputs[k], tolerance});
+    if (pending_.size() > kTogether) check();
     if (cotangents.empty()) return;
-    const std::vector<Array> gradients = frontend::vjp(inputs, function).pullback(cotangents);
+    const std::vector<Array> gradients = linear.pullback(cotangents);
     for (size_t k = 0; k < inputs.size(); ++k) {
       const auto entry = arrays_.find(name + "/grad" + std::to_string(k));
       if (entry == arrays_.end()) continue;
       const Array gradient = frontend::instantiate(gradients[k], inputs[k].shape());
-      expect_near(gradient, Array(entry->second), tolerance, "gradient " + std::to_string(k));
+      pending_.push_back({name + ", gradient " + std::to_string(k), gradient, Array(entry->second), tolerance});
     }
+  }
+
+  void check() {
+    std::vector<Array> found;
+    for (const Pending& one : pending_) found.push_back(one.found);
+    frontend::evaluate(found);
+    for (const Pending& one : pending_) expect_near(one);
+    pending_.clear();
+  }
+
+  std::set<std::string> cases() const {
+    std::set<std::string> names;
+    for (const auto& [name, array] : arrays_) names.insert(name.substr(0, name.rfind('/')));
+    return names;
+  }
+
+  /// No case of the file was forgotten.
+  void expect_all_used() const {
+    for (const std::string& name : cases()) EXPECT_EQ(used_.count(name), 1U) << name;
   }
 
  private:
@@ -135,17 +202,32 @@ class Expected {
     }
   }
 
-  static void expect_near(const Array& found, const Array& expected, double tolerance, const std::string& what) {
-    ASSERT_EQ(tensor::to_string(found.shape()), tensor::to_string(expected.shape())) << what;
-    const std::vector<double> a = found.to_vector<double>(), b = expected.to_vector<double>();
-    for (size_t k = 0; k < a.size(); ++k) {
-      if (std::isnan(b[k]) && std::isnan(a[k])) continue;
-      if (a[k] == b[k]) continue;
-      ASSERT_NEAR(a[k], b[k], tolerance * (1 + std::abs(b[k]))) << what << ", element " << k;
+  static constexpr size_t kTogether = 60;  ///< Longer programs take more than their share of time.
+  struct Pending {
+    std::string what;
+    Array found, expected;
+    Tolerance tolerance;
+  };
+
+  static bool is_near(double a, double b, const Tolerance& tolerance) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+    return std::abs(a - b) <= tolerance.relative * (tolerance.scale + std::abs(b));
+  }
+
+  static void expect_near(const Pending& one) {
+    ASSERT_EQ(tensor::to_string(one.found.shape()), tensor::to_string(one.expected.shape())) << one.what;
+    const tensor::Literal a = one.found.to_host(), b = one.expected.to_host();
+    for (int64_t k = 0; k < one.expected.size(); ++k) {
+      EXPECT_TRUE(is_near(a.at(k), b.at(k), one.tolerance) &&
+                  is_near(a.imaginary_at(k), b.imaginary_at(k), one.tolerance))
+          << one.what << ", element " << k << ": " << a.at(k) << " " << a.imaginary_at(k) << "i instead of " << b.at(k)
+          << " " << b.imaginary_at(k) << "i";
     }
   }
 
   std::map<std::string, tensor::Literal> arrays_;
+  std::set<std::string> used_;
+  std::vector<Pending> pending_;
 };
 
 /// One device, on which eager programs run.

@@ -16,13 +16,25 @@ namespace {
 ArrayLike floating(const ArrayLike& x) { return {frontend::as_floating(x.array), x.where}; }
 
 // x less its largest element along a dim, which derivatives need not know of.
-Array shifted(const ArrayLike& x, int dim) { return subtract(x, stop_gradient(max(x, {dim}, true))); }
+Array shifted(const ArrayLike& x, int dim) {
+  if (x.array.dim(dim) == 0) return x.array;
+  return subtract(x, stop_gradient(max(x, {dim}, true)));
+}
 
 }  // namespace
 
 Array relu(const ArrayLike& x) {
-  // The derivative at 0 is 0, as JAX has it.
-  return where(greater(x, 0), x, zeros_like(x));
+  // The derivative at 0 is 0, as JAX has it; NaN stays.
+  return where(less_equal(x, 0), zeros_like(x), x);
+}
+
+Array relu6(const ArrayLike& x) {
+  const Array rising = where(less_equal(x, 0), zeros_like(x), x);
+  return where(greater_equal(x, 6), full_like(x, 6), rising);
+}
+
+Array hard_tanh(const ArrayLike& x) {
+  return where(greater(x, 1), full_like(x, 1), where(less(x, -1), full_like(x, -1), x));
 }
 
 Array silu(const ArrayLike& x) { return multiply(floating(x), sigmoid(x)); }
@@ -39,6 +51,12 @@ Array elu(const ArrayLike& x, double alpha) {
   const Array positive = greater(f, 0);
   return where(positive, f, multiply(alpha, expm1(where(positive, zeros_like(f), f))));
 }
+
+Array selu(const ArrayLike& x) {
+  return multiply(1.0507009873554804934193349852946, elu(x, 1.6732632423543772848170429916717));
+}
+
+Array mish(const ArrayLike& x) { return multiply(floating(x), tanh(softplus(x))); }
 
 Array leaky_relu(const ArrayLike& x, double slope) {
   const ArrayLike f = floating(x);
@@ -75,7 +93,8 @@ Array softmax_cross_entropy(const ArrayLike& logits, const ArrayLike& labels) {
   require<InvalidArgumentError>(hit.dims() == f.array.dims(), "softmax_cross_entropy",
                                 "logits {} and labels {} at {} do not fit", tensor::to_string(logits.array.shape()),
                                 tensor::to_string(labels.array.shape()), frontend::to_string(logits.where));
-  return subtract(logsumexp(f, {-1}), sum(multiply(f, hit), {-1}));
+  // Chosen, not multiplied: a class that is ruled out has the logit -inf.
+  return subtract(logsumexp(f, {-1}), sum(where(hit, f, 0), {-1}));
 }
 
 }  // namespace alpa

@@ -167,6 +167,34 @@ Array dot(const ArrayLike& lhs, const ArrayLike& rhs) {
   return dot_general(lhs, rhs, {.lhs_contracting = {lhs.array.rank() - 1}, .rhs_contracting = {inner}});
 }
 
+Array inner(const ArrayLike& lhs, const ArrayLike& rhs) {
+  if (lhs.array.rank() == 0 || rhs.array.rank() == 0) return multiply(lhs, rhs);
+  return tensordot(lhs, rhs, {-1}, {-1});
+}
+
+Array vdot(const ArrayLike& lhs, const ArrayLike& rhs) {
+  return dot({flatten({conj(lhs), lhs.where}), lhs.where}, {flatten(rhs), rhs.where});
+}
+
+Array tensordot(const ArrayLike& lhs, const ArrayLike& rhs, int count) {
+  std::vector<int> left, right;
+  for (int k = 0; k < count; ++k) {
+    left.push_back(k - count);
+    right.push_back(k);
+  }
+  return tensordot(lhs, rhs, left, right);
+}
+
+Array tensordot(const ArrayLike& lhs, const ArrayLike& rhs, const std::vector<int>& lhs_dims,
+                const std::vector<int>& rhs_dims) {
+  DotDims dims;
+  for (const int dim : lhs_dims)
+    dims.lhs_contracting.push_back(frontend::normal_dim("tensordot", dim, lhs.array.shape(), lhs.where));
+  for (const int dim : rhs_dims)
+    dims.rhs_contracting.push_back(frontend::normal_dim("tensordot", dim, rhs.array.shape(), rhs.where));
+  return dot_general(lhs, rhs, dims);
+}
+
 Array outer(const ArrayLike& lhs, const ArrayLike& rhs) {
   return multiply(expand_dims(flatten(lhs), {1}), expand_dims(flatten(rhs), {0}));
 }

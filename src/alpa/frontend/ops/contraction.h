@@ -21,6 +21,14 @@ Array dot_general(const ArrayLike& lhs, const ArrayLike& rhs, const DotDims& dim
 Array matmul(const ArrayLike& lhs, const ArrayLike& rhs);
 /// Over the last dims of both. **Shapes**: [..., K] . [K] for a vector; see NumPy's dot.
 Array dot(const ArrayLike& lhs, const ArrayLike& rhs);
+/// Over the last dims of both: NumPy's inner. **Shapes**: [..., K], [..., K] -> [..., ...].
+Array inner(const ArrayLike& lhs, const ArrayLike& rhs);
+/// Of all elements, flattened, the left ones conjugated.
+Array vdot(const ArrayLike& lhs, const ArrayLike& rhs);
+/// Over the last `count` dims of the left and the first of the right; or over dims that are named for each.
+Array tensordot(const ArrayLike& lhs, const ArrayLike& rhs, int count = 2);
+Array tensordot(const ArrayLike& lhs, const ArrayLike& rhs, const std::vector<int>& lhs_dims,
+                const std::vector<int>& rhs_dims);
 /// Every product of elements of two arrays, flattened. **Shapes**: [M], [N] -> [M, N].
 Array outer(const ArrayLike& lhs, const ArrayLike& rhs);
 

@@ -5,6 +5,7 @@
 #include "alpa/base/error.h"
 #include "alpa/frontend/liveness.h"
 #include "alpa/frontend/ops/scan.h"
+#include "alpa/frontend/ops/shape.h"
 #include "alpa/frontend/ops/while.h"
 #include "alpa/frontend/promotion.h"
 
@@ -81,11 +82,80 @@ int64_t length_of(const LoopRequest& request, const std::vector<Array>& xs, cons
   return length;
 }
 
+// Slices [begin, end) of each array.
+std::vector<Array> slices_between(const std::vector<Array>& arrays, int64_t begin, int64_t end) {
+  std::vector<Array> result;
+  for (const Array& array : arrays) result.push_back(slice_dim(array, 0, begin, end));
+  return result;
+}
+
+// The first dim as two, or two as one.
+std::vector<Array> grouped(const std::vector<Array>& arrays, int64_t groups, int64_t size) {
+  std::vector<Array> result;
+  for (const Array& array : arrays) {
+    Dims dims = array.dims();
+    dims[0] = size;
+    dims.insert(dims.begin(), groups);
+    result.push_back(reshape(array, dims));
+  }
+  return result;
+}
+std::vector<Array> flattened(const std::vector<Array>& arrays) {
+  std::vector<Array> result;
+  for (const Array& array : arrays) {
+    Dims dims(array.dims().begin() + 1, array.dims().end());
+    dims[0] *= array.dim(0);
+    result.push_back(reshape(array, dims));
+  }
+  return result;
+}
+
+// The iterations one after the other, without a loop.
+CarryAndOutputs straight(const FlatStep& step, CarryAndOutputs result, const std::vector<Array>& xs, int64_t length,
+                         bool reverse) {
+  std::vector<std::vector<Array>> ys;
+  for (int64_t k = 0; k < length; ++k) {
+    const int64_t at = reverse ? length - 1 - k : k;
+    std::vector<Array> slices;
+    for (const Array& whole : slices_between(xs, at, at + 1)) slices.push_back(squeeze(whole, {0}));
+    CarryAndOutputs next = step(result.carry, slices);
+    result.carry = std::move(next.carry);
+    ys.resize(next.outputs.size());
+    for (size_t y = 0; y < ys.size(); ++y) ys[y].insert(reverse ? ys[y].begin() : ys[y].end(), next.outputs[y]);
+  }
+  for (const std::vector<Array>& one : ys) result.outputs.push_back(stack(one));
+  return result;
+}
+
+// Iterations in groups of `unroll`, then what is left over of the length.
+CarryAndOutputs unrolled_scan(const LoopRequest& request, const std::vector<Array>& xs, const ScanOptions& options,
+                              int64_t length, const FlatStep& step) {
+  const int64_t size = std::min(options.unroll, length), groups = length / size, left = length - groups * size;
+  const int64_t begin = options.reverse ? left : 0, end = begin + groups * size;
+  const auto group = [&](const std::vector<Array>& carry, const std::vector<Array>& slices) {
+    return straight(step, {carry, {}}, slices, size, options.reverse);
+  };
+  CarryAndOutputs result = scan(request, grouped(slices_between(xs, begin, end), groups, size),
+                                {.length = groups, .reverse = options.reverse}, group);
+  result.outputs = flattened(result.outputs);
+  if (left == 0) return result;
+  const std::vector<Array> rest = slices_between(xs, options.reverse ? 0 : end, options.reverse ? left : length);
+  const CarryAndOutputs last = straight(step, {result.carry, {}}, rest, left, options.reverse);
+  for (size_t k = 0; k < result.outputs.size(); ++k) {
+    const Array &ours = result.outputs[k], &theirs = last.outputs[k];
+    result.outputs[k] = options.reverse ? concatenate({theirs, ours}) : concatenate({ours, theirs});
+  }
+  return {last.carry, result.outputs};
+}
+
 }  // namespace
 
 CarryAndOutputs scan(const LoopRequest& request, const std::vector<Array>& xs, const ScanOptions& options,
                      const FlatStep& step) {
   const int64_t length = length_of(request, xs, options);
+  require<InvalidArgumentError>(options.unroll >= 1, request.op, "unroll {} at {}: at least 1", options.unroll,
+                                to_string(request.where));
+  if (options.unroll > 1 && length > 0) return unrolled_scan(request, xs, options, length, step);
   std::vector<Shape> slices;
   for (const Array& array : xs) slices.push_back(slice_of(array.shape()));
   const size_t num_carry = request.init.size();

@@ -21,6 +21,7 @@ using Nothing = std::tuple<>;
 struct ScanOptions {
   int64_t length = -1;   ///< Of the xs, unless there are none.
   bool reverse = false;  ///< From the last slice to the first; slice k of the ys belongs to slice k of the xs.
+  int64_t unroll = 1;    ///< So many iterations in one of the loop; what is left over is done outside of it.
 };
 
 namespace frontend {

@@ -21,6 +21,8 @@ Array ones(const Dims& dims, DType dtype) { return full(dims, 1, dtype); }
 Array zeros_like(const ArrayLike& x) { return full(x.array.dims(), 0, x.array.dtype()); }
 Array ones_like(const ArrayLike& x) { return full(x.array.dims(), 1, x.array.dtype()); }
 
+Array full_like(const ArrayLike& x, const ArrayLike& value) { return full(x.array.dims(), value, x.array.dtype()); }
+
 Array iota(const Dims& dims, int dim, DType dtype, Where where) {
   require<InvalidArgumentError>(dim >= 0 && static_cast<size_t>(dim) < dims.size(), "iota",
                                 "dim {} of an array of rank {} at {}", dim, dims.size(), frontend::to_string(where));
@@ -43,12 +45,42 @@ Array arange(double start, double stop, double step, DType dtype) {
 }
 
 Array linspace(double start, double stop, int64_t n, DType dtype) {
-  if (n == 1) return full({1}, start, dtype);
-  const Array share = divide(iota({n}, 0, dtype), static_cast<double>(n - 1));
-  return add(multiply(subtract(1, share), start), multiply(share, stop));
+  require<InvalidArgumentError>(n >= 0, "linspace", "{} numbers", n);
+  if (n <= 1) return full({n}, start, dtype);
+  // Small floats do not count far, and integers are rounded down at the end.
+  const DType wide = dtype == DType::kF64 ? dtype : DType::kF32;
+  const Array share = divide(iota({n}, 0, wide), static_cast<double>(n - 1));
+  const Array line = add(multiply(subtract(1, share), start), multiply(share, stop));
+  return (tensor::is_integral(dtype) ? floor(line) : line).astype(dtype);
 }
 
-Array eye(int64_t n, DType dtype) { return equal(iota({n, n}, 0), iota({n, n}, 1)).astype(dtype); }
+Array eye(int64_t n, DType dtype) { return eye(n, n, 0, dtype); }
+
+Array eye(int64_t rows, int64_t columns, int64_t offset, DType dtype) {
+  const Dims dims = {rows, columns};
+  return equal(add(iota(dims, 0), offset), iota(dims, 1)).astype(dtype);
+}
+
+Array tri(int64_t rows, int64_t columns, int64_t offset, DType dtype) {
+  return tril(ones({rows, columns}, dtype), offset);
+}
+
+std::vector<Array> meshgrid(const std::vector<Array>& vectors, bool matrix, Where where) {
+  Dims dims;
+  for (const Array& vector : vectors) {
+    require<InvalidArgumentError>(vector.rank() == 1, "meshgrid", "{} at {} is no vector",
+                                  tensor::to_string(vector.shape()), frontend::to_string(where));
+    dims.push_back(vector.dim(0));
+  }
+  const bool swapped = !matrix && vectors.size() > 1;
+  if (swapped) std::swap(dims[0], dims[1]);
+  std::vector<Array> result;
+  for (size_t k = 0; k < vectors.size(); ++k) {
+    const size_t dim = swapped && k < 2 ? 1 - k : k;
+    result.push_back(broadcast_in_dim({vectors[k], where}, dims, {static_cast<int64_t>(dim)}));
+  }
+  return result;
+}
 
 Array tril(const ArrayLike& x, int64_t offset) {
   require<InvalidArgumentError>(x.array.rank() >= 2, "tril", "{} at {} has fewer than 2 dims",

@@ -126,12 +126,14 @@ Array cumprod(const ArrayLike& x, int dim, bool reverse) {
 }
 
 Array cummax(const ArrayLike& x, int dim, bool reverse) {
+  frontend::require_dtype(!tensor::is_complex(x.array.dtype()), "cummax", x, "real numbers");
   const ArrayLike strong(x.array.astype(x.array.dtype()), x.where);
   return cumulative({"cummax", hlo::Opcode::kMaximum, maximum, frontend::extreme(strong.array.dtype(), true)}, strong,
                     dim, reverse);
 }
 
 Array cummin(const ArrayLike& x, int dim, bool reverse) {
+  frontend::require_dtype(!tensor::is_complex(x.array.dtype()), "cummin", x, "real numbers");
   const ArrayLike strong(x.array.astype(x.array.dtype()), x.where);
   return cumulative({"cummin", hlo::Opcode::kMinimum, minimum, frontend::extreme(strong.array.dtype(), false)}, strong,
                     dim, reverse);

@@ -67,6 +67,11 @@ class Einsum {
   // "..." as `count` letters '0' + count - 1, ..., '0'.
   std::string expand(std::string text, size_t count) const {
     const size_t dots = text.find("...");
+    for (size_t k = 0; k < text.size(); ++k) {
+      const bool dot = dots != std::string::npos && k >= dots && k < dots + 3;
+      if (!dot && std::isalpha(static_cast<unsigned char>(text[k])) == 0)
+        fail(fmt::format("'{}' is no letter", text[k]));
+    }
     if (dots != std::string::npos) {
       std::string letters;
       for (size_t k = count; k-- > 0;) letters += static_cast<char>('0' + k);
@@ -103,7 +108,6 @@ class Einsum {
     for (size_t k = 0; k < term.letters.size(); ++k) {
       const char letter = term.letters[k];
       const bool dot = letter >= '0' && letter <= '9';
-      if (!dot && std::isalpha(static_cast<unsigned char>(letter)) == 0) fail(fmt::format("'{}' is no letter", letter));
       const int64_t size = term.array.dims()[k];
       const auto [entry, fresh] = sizes_.try_emplace(letter, size);
       if (fresh || entry->second == size || (dot && size == 1)) continue;
@@ -146,7 +150,8 @@ class Einsum {
       if (b == std::string::npos) continue;
       const Dims dims = term.array.dims();
       const Array keep = equal(iota(dims, static_cast<int>(a)), iota(dims, static_cast<int>(b)));
-      term.array = sum(where(keep, term.array, zeros_like(term.array)), {static_cast<int>(b)});
+      const Array others = where(keep, term.array, zeros_like(term.array));
+      term.array = sum(others, {static_cast<int>(b)}).astype(term.array.dtype());
       term.letters.erase(b, 1);
       --a;
     }
@@ -164,7 +169,8 @@ class Einsum {
         letters += term.letters[k];
     }
     if (dims.empty()) return term;
-    return {sum({term.array, where_}, dims), letters};
+    // Small integers stay small, as in a product.
+    return {sum({term.array, where_}, dims).astype(term.array.dtype()), letters};
   }
 
   // Dims of "..." with size 1 that must broadcast are dropped where another operand has them whole.

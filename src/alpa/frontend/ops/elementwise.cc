@@ -21,6 +21,8 @@ using frontend::unary_primitive;
 using hlo::Opcode;
 
 bool is_number(DType dtype) { return dtype != DType::kPred; }
+bool is_real(DType dtype) { return tensor::is_integral(dtype) || tensor::is_floating(dtype); }
+bool is_bits(DType dtype) { return dtype == DType::kPred || tensor::is_integral(dtype); }
 
 ArrayLike floating(const ArrayLike& x) { return {as_floating(x.array), x.where}; }
 
@@ -78,7 +80,7 @@ Array remainder(const ArrayLike& a, const ArrayLike& b) {
         const Array quotient = divide(x, y);
         return negate(multiply(ct, multiply(sign(quotient), floor(abs(quotient)))));
       });
-  require_dtype(is_number(promote({a.array, b.array}).dtype), "remainder", a, "numbers");
+  require_dtype(is_real(promote({a.array, b.array}).dtype), "remainder", a, "real numbers");
   return binary(primitive, a, b);
 }
 
@@ -94,6 +96,7 @@ Array power(const ArrayLike& a, const ArrayLike& b) {
         const Array safe = where(equal(x, 0), constant_like(x, 1), x);
         return multiply(ct, multiply(log(safe), result));
       });
+  require_dtype(is_number(promote({a.array, b.array}).dtype), "power", a, "numbers");
   return binary(primitive, a, b);
 }
 
@@ -102,6 +105,7 @@ Array maximum(const ArrayLike& a, const ArrayLike& b) {
       "maximum", Opcode::kMaximum,
       [](const Array& ct, const Array& x, const Array& y, const Array&) { return share_of_larger(ct, x, y); },
       [](const Array& ct, const Array& x, const Array& y, const Array&) { return share_of_larger(ct, y, x); });
+  require_dtype(!tensor::is_complex(promote({a.array, b.array}).dtype), "maximum", a, "real numbers");
   return binary(numbers, a, b);
 }
 
@@ -114,6 +118,7 @@ Array minimum(const ArrayLike& a, const ArrayLike& b) {
       [](const Array& ct, const Array& x, const Array& y, const Array&) {
         return share_of_larger(ct, negate(y), negate(x));
       });
+  require_dtype(!tensor::is_complex(promote({a.array, b.array}).dtype), "minimum", a, "real numbers");
   return binary(primitive, a, b);
 }
 
@@ -126,7 +131,7 @@ Array atan2(const ArrayLike& y, const ArrayLike& x) {
       [](const Array& ct, const Array& y, const Array& x, const Array&) {
         return multiply(ct, divide(negate(y), add(square(x), square(y))));
       });
-  return binary(primitive, floating(y), floating(x));
+  return binary(primitive, frontend::real_floating("atan2", y), frontend::real_floating("atan2", x));
 }
 
 Array negate(const ArrayLike& x) {
@@ -138,22 +143,35 @@ Array negate(const ArrayLike& x) {
 
 Array sign(const ArrayLike& x) {
   static const auto primitive = unary_primitive("sign", Opcode::kSign, nullptr);
+  require_dtype(is_number(x.array.dtype()), "sign", x, "numbers");
+  const DType dtype = x.array.dtype();
+  if (tensor::is_complex(dtype)) {
+    const Array size = abs(x);
+    return divide(x, where(equal(size, 0), ones_like(size), size));
+  }
+  // HLO's sign has no form for unsigned integers.
+  if (tensor::is_integral(dtype) && !frontend::is_signed(dtype)) return not_equal(x, 0).astype(dtype);
   return unary(primitive, x);
 }
 
 Array floor(const ArrayLike& x) {
   static const auto primitive = unary_primitive("floor", Opcode::kFloor, nullptr);
-  return tensor::is_integral(x.array.dtype()) ? x.array : unary(primitive, floating(x));
+  return tensor::is_integral(x.array.dtype()) ? x.array : unary(primitive, frontend::real_floating("floor", x));
 }
 
 Array ceil(const ArrayLike& x) {
   static const auto primitive = unary_primitive("ceil", Opcode::kCeil, nullptr);
-  return tensor::is_integral(x.array.dtype()) ? x.array : unary(primitive, floating(x));
+  return tensor::is_integral(x.array.dtype()) ? x.array : unary(primitive, frontend::real_floating("ceil", x));
 }
 
 Array round(const ArrayLike& x) {
   static const auto primitive = unary_primitive("round", Opcode::kRoundNearestEven, nullptr);
-  return tensor::is_integral(x.array.dtype()) ? x.array : unary(primitive, floating(x));
+  return tensor::is_integral(x.array.dtype()) ? x.array : unary(primitive, frontend::real_floating("round", x));
+}
+
+Array trunc(const ArrayLike& x) {
+  if (tensor::is_integral(x.array.dtype())) return x.array;
+  return where(less(x, 0), ceil(x), floor(x));
 }
 
 Array exp(const ArrayLike& x) {
@@ -195,10 +213,10 @@ Array rsqrt(const ArrayLike& x) {
 }
 
 Array cbrt(const ArrayLike& x) {
-  static const auto primitive = unary_primitive(
-      "cbrt", Opcode::kCbrt,
-      [](const Array& ct, const Array& x, const Array& y) { return multiply(ct, divide(y, multiply(3, x))); });
-  return unary(primitive, floating(x));
+  static const auto primitive =
+      unary_primitive("cbrt", Opcode::kCbrt,
+                      [](const Array& ct, const Array&, const Array& y) { return divide(ct, multiply(3, square(y))); });
+  return unary(primitive, frontend::real_floating("cbrt", x));
 }
 
 Array sin(const ArrayLike& x) {
@@ -225,7 +243,7 @@ Array erf(const ArrayLike& x) {
   static const auto primitive = unary_primitive("erf", Opcode::kErf, [](const Array& ct, const Array& x, const Array&) {
     return multiply(ct, multiply(2 / std::sqrt(M_PI), exp(negate(square(x)))));
   });
-  return unary(primitive, floating(x));
+  return unary(primitive, frontend::real_floating("erf", x));
 }
 
 Array sigmoid(const ArrayLike& x) {
@@ -237,31 +255,31 @@ Array sigmoid(const ArrayLike& x) {
 
 Array bitwise_and(const ArrayLike& a, const ArrayLike& b) {
   static const auto primitive = binary_primitive("and", Opcode::kAnd, nullptr, nullptr);
-  require_dtype(!tensor::is_floating(promote({a.array, b.array}).dtype), "bitwise_and", a, "integers or bools");
+  require_dtype(is_bits(promote({a.array, b.array}).dtype), "bitwise_and", a, "integers or bools");
   return binary(primitive, a, b);
 }
 
 Array bitwise_or(const ArrayLike& a, const ArrayLike& b) {
   static const auto primitive = binary_primitive("or", Opcode::kOr, nullptr, nullptr);
-  require_dtype(!tensor::is_floating(promote({a.array, b.array}).dtype), "bitwise_or", a, "integers or bools");
+  require_dtype(is_bits(promote({a.array, b.array}).dtype), "bitwise_or", a, "integers or bools");
   return binary(primitive, a, b);
 }
 
 Array bitwise_xor(const ArrayLike& a, const ArrayLike& b) {
   static const auto primitive = binary_primitive("xor", Opcode::kXor, nullptr, nullptr);
-  require_dtype(!tensor::is_floating(promote({a.array, b.array}).dtype), "bitwise_xor", a, "integers or bools");
+  require_dtype(is_bits(promote({a.array, b.array}).dtype), "bitwise_xor", a, "integers or bools");
   return binary(primitive, a, b);
 }
 
 Array bitwise_not(const ArrayLike& x) {
   static const auto primitive = unary_primitive("not", Opcode::kNot, nullptr);
-  require_dtype(!tensor::is_floating(x.array.dtype()), "bitwise_not", x, "integers or bools");
+  require_dtype(is_bits(x.array.dtype()), "bitwise_not", x, "integers or bools");
   return unary(primitive, x);
 }
 
 Array shift_left(const ArrayLike& x, const ArrayLike& bits) {
   static const auto primitive = binary_primitive("shift_left", Opcode::kShiftLeft, nullptr, nullptr);
-  require_dtype(tensor::is_integral(x.array.dtype()), "shift_left", x, "integers");
+  require_dtype(tensor::is_integral(promote({x.array, bits.array}).dtype), "shift_left", x, "integers");
   return binary(primitive, x, bits);
 }
 
@@ -270,8 +288,7 @@ Array shift_right(const ArrayLike& x, const ArrayLike& bits) {
   static const auto arithmetic = binary_primitive("shift_right", Opcode::kShiftRightArithmetic, nullptr, nullptr);
   const DType dtype = promote({x.array, bits.array}).dtype;
   require_dtype(tensor::is_integral(dtype), "shift_right", x, "integers");
-  const bool is_signed = dtype == DType::kS8 || dtype == DType::kS16 || dtype == DType::kS32 || dtype == DType::kS64;
-  return binary(is_signed ? arithmetic : logical, x, bits);
+  return binary(frontend::is_signed(dtype) ? arithmetic : logical, x, bits);
 }
 
 Array population_count(const ArrayLike& x) {

@@ -22,6 +22,8 @@ Array minimum(const ArrayLike& a, const ArrayLike& b);
 Array atan2(const ArrayLike& y, const ArrayLike& x);
 /// log(exp(a) + exp(b)).
 Array logaddexp(const ArrayLike& a, const ArrayLike& b);
+/// sqrt(a^2 + b^2), without overflow.
+Array hypot(const ArrayLike& a, const ArrayLike& b);
 
 Array negate(const ArrayLike& x);
 Array abs(const ArrayLike& x);
@@ -30,11 +32,15 @@ Array floor(const ArrayLike& x);
 Array ceil(const ArrayLike& x);
 /// Halves to even.
 Array round(const ArrayLike& x);
+/// Towards zero.
+Array trunc(const ArrayLike& x);
 Array exp(const ArrayLike& x);
+Array exp2(const ArrayLike& x);
 Array expm1(const ArrayLike& x);
 Array log(const ArrayLike& x);
 Array log1p(const ArrayLike& x);
 Array log2(const ArrayLike& x);
+Array log10(const ArrayLike& x);
 Array sqrt(const ArrayLike& x);
 Array rsqrt(const ArrayLike& x);
 Array cbrt(const ArrayLike& x);
@@ -69,6 +75,9 @@ Array greater(const ArrayLike& a, const ArrayLike& b);
 Array greater_equal(const ArrayLike& a, const ArrayLike& b);
 Array is_finite(const ArrayLike& x);
 Array is_nan(const ArrayLike& x);
+Array is_inf(const ArrayLike& x);
+/// |a - b| <= absolute + relative * |b|, or both the same infinity.
+Array is_close(const ArrayLike& a, const ArrayLike& b, double relative = 1e-5, double absolute = 1e-8);
 
 /// Bits of integers; truth of bools.
 Array bitwise_and(const ArrayLike& a, const ArrayLike& b);
@@ -83,12 +92,15 @@ Array count_leading_zeros(const ArrayLike& x);
 /// Truth: anything but 0 is true.
 Array logical_and(const ArrayLike& a, const ArrayLike& b);
 Array logical_or(const ArrayLike& a, const ArrayLike& b);
+Array logical_xor(const ArrayLike& a, const ArrayLike& b);
 Array logical_not(const ArrayLike& x);
 
 /// `x` where `condition` holds, else `y`.
 Array where(const ArrayLike& condition, const ArrayLike& x, const ArrayLike& y);
 /// min(max(x, low), high).
 Array clip(const ArrayLike& x, const ArrayLike& low, const ArrayLike& high);
+/// 0 for NaN, the largest finite number for infinity: jnp.nan_to_num.
+Array nan_to_num(const ArrayLike& x);
 
 /// The same bits as another element type of the same width.
 Array bitcast(const ArrayLike& x, DType dtype);

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/elementwise.h"
@@ -8,12 +9,35 @@
 // The operations of elementwise.h that are made of others.
 namespace alpa {
 namespace {
+
+using frontend::real_floating;
+
 ArrayLike floating(const ArrayLike& x) { return {frontend::as_floating(x.array), x.where}; }
+
+Array largest_finite(DType dtype) {
+  switch (dtype) {
+    case DType::kF16: return full({}, 65504, dtype);
+    case DType::kBF16: return full({}, 0x1.fep127, dtype);
+    case DType::kF64: return full({}, std::numeric_limits<double>::max(), dtype);
+    default: return full({}, std::numeric_limits<float>::max(), dtype);
+  }
+}
+
+// exp(x) / 2 that overflows only where the result does.
+Array half_exp(const Array& x) { return exp(subtract(x, std::log(2.0))); }
+
 }  // namespace
 
 Array floor_divide(const ArrayLike& a, const ArrayLike& b) {
   const DType dtype = promote({a.array, b.array}).dtype;
-  if (!tensor::is_integral(dtype)) return floor(divide(a, b));
+  if (!tensor::is_integral(dtype)) {
+    // Of what the remainder leaves: the quotient alone may be rounded up to a whole number.
+    const ArrayLike x = real_floating("floor_divide", a), y = real_floating("floor_divide", b);
+    const Array left = remainder(x, y);
+    const Array whole = divide(where(equal(y, 0), x, subtract(x, left)), y);
+    const Array down = logical_and(not_equal(left, 0), not_equal(less(left, 0), less(y, 0)));
+    return round(where(down, subtract(whole, 1), whole));
+  }
   // Truncated towards zero by the division of integers; one less where the signs differ and something remains.
   const std::vector<Array> both = frontend::promoted_and_broadcast("floor_divide", {a.array, b.array}, a.where);
   const Array left = remainder(both[0], both[1]);
@@ -30,50 +54,90 @@ Array mod(const ArrayLike& a, const ArrayLike& b) {
 }
 
 Array logaddexp(const ArrayLike& a, const ArrayLike& b) {
-  const Array larger = stop_gradient(maximum(floating(a), floating(b)));
-  const Array base = where(is_finite(larger), larger, 0);
-  return add(base, log(add(exp(subtract(a, base)), exp(subtract(b, base)))));
+  const ArrayLike x = real_floating("logaddexp", a), y = real_floating("logaddexp", b);
+  const Array first = greater_equal(x, y);
+  const Array larger = where(first, x, y), smaller = where(first, y, x);
+  const Array least = stop_gradient(larger);
+  const Array base = where(is_finite(least), least, 0);
+  // What the sum of the exponentials exceeds 1 by: expm1 is 0 but for its derivative, and small addends are not lost.
+  return add(base, log1p(add(expm1(subtract(larger, base)), exp(subtract(smaller, base)))));
+}
+
+Array hypot(const ArrayLike& a, const ArrayLike& b) {
+  const Array x = abs(real_floating("hypot", a)), y = abs(real_floating("hypot", b));
+  const Array first = greater_equal(x, y);
+  const Array larger = where(first, x, y), smaller = where(first, y, x);
+  const Array some = greater(larger, 0);
+  const Array ratio = divide(smaller, where(some, larger, 1));
+  const Array size = multiply(larger, sqrt(add(1, square(ratio))));
+  return where(logical_or(is_inf(x), is_inf(y)), std::numeric_limits<double>::infinity(), size);
 }
 
 Array log2(const ArrayLike& x) { return divide(log(x), std::log(2.0)); }
+Array log10(const ArrayLike& x) { return divide(log(x), std::log(10.0)); }
+Array exp2(const ArrayLike& x) { return exp(multiply(floating(x), std::log(2.0))); }
 Array square(const ArrayLike& x) { return multiply(x, x); }
 Array reciprocal(const ArrayLike& x) { return divide(1, floating(x)); }
 Array tan(const ArrayLike& x) { return divide(sin(x), cos(x)); }
 
 Array asin(const ArrayLike& x) {
-  const ArrayLike f = floating(x);
-  return multiply(2, atan2(f, add(1, sqrt(multiply(subtract(1, f), add(1, f))))));
+  const ArrayLike f = real_floating("asin", x);
+  const Array known = stop_gradient(f);
+  const Array value = multiply(2, atan2(known, add(1, sqrt(multiply(subtract(1, known), add(1, known))))));
+  return frontend::with_rule("asin", value, f, [](const Array& ct, const Array& x, const Array&) {
+    return multiply(ct, rsqrt(multiply(subtract(1, x), add(1, x))));
+  });
 }
 
 Array acos(const ArrayLike& x) {
-  const ArrayLike f = floating(x);
-  return subtract(M_PI / 2, asin(f));
+  const ArrayLike f = real_floating("acos", x);
+  return multiply(2, atan2(sqrt(subtract(1, f)), sqrt(add(1, f))));
 }
 
 Array atan(const ArrayLike& x) { return atan2(x, 1); }
 
 Array sinh(const ArrayLike& x) {
-  // From expm1, which is exact near 0: (e^x - 1 + (e^x - 1) / e^x) / 2.
-  const Array e = expm1(x);
-  return multiply(0.5, add(e, divide(e, add(e, 1))));
+  const ArrayLike f = floating(x);
+  const Array known = stop_gradient(f);
+  // Near 0 from expm1, which is exact there: (e^x - 1 + (e^x - 1) / e^x) / 2.
+  const Array e = expm1(known);
+  const Array near = multiply(0.5, add(e, divide(e, add(e, 1))));
+  const Array far = subtract(half_exp(known), half_exp(negate(known)));
+  return frontend::with_rule("sinh", where(less(abs(known), 1), near, far), f,
+                             [](const Array& ct, const Array& x, const Array&) { return multiply(ct, cosh(x)); });
 }
 
-Array cosh(const ArrayLike& x) { return multiply(0.5, add(exp(x), exp(negate(floating(x))))); }
+Array cosh(const ArrayLike& x) {
+  const ArrayLike f = floating(x);
+  return add(half_exp(f.array), half_exp(negate(f)));
+}
 
 Array asinh(const ArrayLike& x) {
-  const ArrayLike f = floating(x);
-  const Array size = abs(f);
-  const Array root = sqrt(add(square(size), 1));
-  return multiply(sign(f), log1p(add(size, divide(square(size), add(1, root)))));
+  const ArrayLike f = real_floating("asinh", x);
+  const Array known = stop_gradient(f), size = abs(known);
+  // The square of a large number overflows, and 1 is nothing beside it.
+  const Array large = greater(size, 1e4), safe = where(large, 1, size);
+  const Array near = log1p(add(safe, divide(square(safe), add(1, sqrt(add(square(safe), 1))))));
+  const Array value = where(large, add(log(size), std::log(2.0)), near);
+  return frontend::with_rule(
+      "asinh", multiply(sign(known), value), f,
+      [](const Array& ct, const Array& x, const Array&) { return multiply(ct, rsqrt(add(square(x), 1))); });
 }
 
 Array acosh(const ArrayLike& x) {
-  const ArrayLike f = floating(x);
-  return log(add(f, sqrt(multiply(subtract(f, 1), add(f, 1)))));
+  const ArrayLike f = real_floating("acosh", x);
+  const Array over = subtract(stop_gradient(f), 1);
+  // As for asinh; near 1 what it exceeds 1 by counts.
+  const Array large = greater(over, 1e4), safe = where(large, 1, over);
+  const Array near = log1p(add(safe, multiply(sqrt(safe), sqrt(add(safe, 2)))));
+  return frontend::with_rule("acosh", where(large, add(log(over), std::log(2.0)), near), f,
+                             [](const Array& ct, const Array& x, const Array&) {
+                               return multiply(ct, multiply(rsqrt(subtract(x, 1)), rsqrt(add(x, 1))));
+                             });
 }
 
 Array atanh(const ArrayLike& x) {
-  const ArrayLike f = floating(x);
+  const ArrayLike f = real_floating("atanh", x);
   return multiply(0.5, subtract(log1p(f), log1p(negate(f))));
 }
 
@@ -83,8 +147,23 @@ Array logical_and(const ArrayLike& a, const ArrayLike& b) {
 Array logical_or(const ArrayLike& a, const ArrayLike& b) {
   return bitwise_or(ArrayLike(a.array.astype(DType::kPred), a.where), b.array.astype(DType::kPred));
 }
+Array logical_xor(const ArrayLike& a, const ArrayLike& b) {
+  return bitwise_xor(ArrayLike(a.array.astype(DType::kPred), a.where), b.array.astype(DType::kPred));
+}
 Array logical_not(const ArrayLike& x) { return bitwise_not(ArrayLike(x.array.astype(DType::kPred), x.where)); }
 
 Array clip(const ArrayLike& x, const ArrayLike& low, const ArrayLike& high) { return minimum(maximum(x, low), high); }
+
+Array is_close(const ArrayLike& a, const ArrayLike& b, double relative, double absolute) {
+  const ArrayLike x = real_floating("is_close", a), y = real_floating("is_close", b);
+  const Array near = less_equal(abs(subtract(x, y)), add(absolute, multiply(relative, abs(y))));
+  return logical_or(equal(x, y), logical_and(near, logical_and(is_finite(x), is_finite(y))));
+}
+
+Array nan_to_num(const ArrayLike& x) {
+  if (!tensor::is_floating(x.array.dtype())) return x.array;
+  const Array largest = largest_finite(x.array.dtype());
+  return clip(where(is_nan(x), zeros_like(x), x), negate(largest), largest);
+}
 
 }  // namespace alpa

@@ -52,11 +52,35 @@ Array unary(const std::shared_ptr<const Primitive>& primitive, const ArrayLike& 
 
 Array binary(const std::shared_ptr<const Primitive>& primitive, const ArrayLike& a, const ArrayLike& b) {
   const std::vector<Array> operands = promoted_and_broadcast(primitive->name.c_str(), {a.array, b.array}, a.where);
-  return emit_one(primitive, operands, operands[0].shape(), a.where, a.array.is_weak() && b.array.is_weak());
+  return emit_one(primitive, operands, operands[0].shape(), a.where, promote({a.array, b.array}).weak);
+}
+
+Array with_rule(const char* name, const Array& value, const ArrayLike& x, UnaryRule rule) {
+  Primitive primitive{.name = name, .lower = [](Lowering&, const Node&, const std::vector<int32_t>& operands) {
+                        return std::vector<int32_t>{operands[0]};
+                      }};
+  primitive.vjp = [rule](const VjpArguments& a) {
+    return std::vector<Array>{Array(), rule(a.cotangent(), a.inputs[1], a.outputs[0])};
+  };
+  primitive.jvp = [rule](const JvpArguments& a) {
+    return std::vector<Array>{a.tangents[1].defined() ? rule(a.tangents[1], a.inputs[1], a.outputs[0]) : Array()};
+  };
+  return emit_one(std::move(primitive), {value, x.array}, x.array.shape(), x.where, x.array.is_weak());
+}
+
+ArrayLike real_floating(const char* op, const ArrayLike& x) {
+  require_dtype(!tensor::is_complex(x.array.dtype()), op, x, "real numbers");
+  return {as_floating(x.array), x.where};
 }
 
 Array as_floating(const Array& x) {
   if (is_differentiable(x.dtype())) return x;
+  if (x.is_weak() && x.dtype() != DType::kPred) {
+    // It stays weak, so that 1 / x has the element type of x.
+    if (is_number(*x.node())) return Array(x.node()->number);
+    Primitive convert{.name = "astype", .lower = lower_to(hlo::Opcode::kConvert)};
+    return emit_one(std::move(convert), {x}, Shape(DType::kF32, x.dims()), x.node()->where, true);
+  }
   return x.astype(promote({x.dtype(), x.is_weak()}, {DType::kF32, true}).dtype);
 }
 

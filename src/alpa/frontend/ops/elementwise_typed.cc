@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "alpa/base/error.h"
 #include "alpa/frontend/autodiff.h"
 #include "alpa/frontend/lower.h"
@@ -11,6 +13,7 @@
 namespace alpa {
 namespace {
 
+using frontend::is_differentiable;
 using frontend::Lowering;
 using frontend::Node;
 using frontend::Primitive;
@@ -29,6 +32,26 @@ std::shared_ptr<const Primitive> comparison(const char* name, const char* direct
 Array compare(const std::shared_ptr<const Primitive>& primitive, const ArrayLike& a, const ArrayLike& b) {
   const auto operands = frontend::promoted_and_broadcast(primitive->name.c_str(), {a.array, b.array}, a.where);
   return frontend::emit_one(primitive, operands, Shape(DType::kPred, operands[0].dims()), a.where);
+}
+
+// Complex numbers have no order.
+Array ordered(const std::shared_ptr<const Primitive>& primitive, const ArrayLike& a, const ArrayLike& b) {
+  const DType dtype = promote({a.array, b.array}).dtype;
+  frontend::require_dtype(!tensor::is_complex(dtype), primitive->name.c_str(), a, "real numbers");
+  return compare(primitive, a, b);
+}
+
+// A C++ number as an element: towards zero if that is an integer, which must hold it.
+double number_as(DType dtype, const Node& number, Where where) {
+  if (!tensor::is_integral(dtype)) return number.number;
+  const int bits = static_cast<int>(tensor::bit_width(dtype));
+  const bool is_signed = frontend::is_signed(dtype);
+  const double limit = std::ldexp(1.0, is_signed ? bits - 1 : bits), whole = std::trunc(number.number);
+  // The greatest of 64 bits is rounded up to the limit in a double.
+  const bool fits = whole >= (is_signed ? -limit : 0) && (bits == 64 ? whole <= limit : whole < limit);
+  require<InvalidArgumentError>(fits, "astype", "{} at {} is out of range for {}", number.number,
+                                frontend::to_string(where), tensor::name(dtype));
+  return whole;
 }
 
 // One instruction with a result of another element type than its operand.
@@ -50,34 +73,49 @@ Array not_equal(const ArrayLike& a, const ArrayLike& b) {
 }
 Array less(const ArrayLike& a, const ArrayLike& b) {
   static const auto primitive = comparison("less", "LT");
-  return compare(primitive, a, b);
+  return ordered(primitive, a, b);
 }
 Array less_equal(const ArrayLike& a, const ArrayLike& b) {
   static const auto primitive = comparison("less_equal", "LE");
-  return compare(primitive, a, b);
+  return ordered(primitive, a, b);
 }
 Array greater(const ArrayLike& a, const ArrayLike& b) {
   static const auto primitive = comparison("greater", "GT");
-  return compare(primitive, a, b);
+  return ordered(primitive, a, b);
 }
 Array greater_equal(const ArrayLike& a, const ArrayLike& b) {
   static const auto primitive = comparison("greater_equal", "GE");
-  return compare(primitive, a, b);
+  return ordered(primitive, a, b);
 }
 
 Array is_finite(const ArrayLike& x) {
+  if (tensor::is_complex(x.array.dtype())) return logical_and(is_finite(real(x)), is_finite(imag(x)));
   const Array f = frontend::as_floating(x.array);
   return typed("is_finite", hlo::Opcode::kIsFinite, {f}, DType::kPred, x.where, nullptr);
 }
 
 Array is_nan(const ArrayLike& x) { return not_equal(x, x); }
 
+Array is_inf(const ArrayLike& x) {
+  if (tensor::is_complex(x.array.dtype())) return logical_or(is_inf(real(x)), is_inf(imag(x)));
+  return logical_not(logical_or(is_finite(x), is_nan(x)));
+}
+
 Array abs(const ArrayLike& x) {
-  static const auto numbers = frontend::unary_primitive(
-      "abs", hlo::Opcode::kAbs, [](const Array& ct, const Array& x, const Array&) { return multiply(ct, sign(x)); });
-  if (x.array.dtype() == DType::kPred) return x.array;
-  if (!tensor::is_complex(x.array.dtype())) return frontend::unary(numbers, x);
-  return sqrt(add(square(real(x)), square(imag(x))));
+  static const auto numbers =
+      frontend::unary_primitive("abs", hlo::Opcode::kAbs, [](const Array& ct, const Array& x, const Array&) {
+        return where(greater_equal(x, 0), ct, negate(ct));  // at 0 it is 1, as JAX has it
+      });
+  const DType dtype = x.array.dtype();
+  if (!is_differentiable(dtype) && !frontend::is_signed(dtype)) return x.array;
+  if (!tensor::is_complex(dtype)) return frontend::unary(numbers, x);
+  // The derivative at 0 is 0, as JAX has it.
+  return typed("abs", hlo::Opcode::kAbs, {x.array}, part_of_complex(dtype), x.where, [](const VjpArguments& a) {
+    const Array& size = a.outputs[0];
+    const Array scaled = divide(a.cotangent(), where(equal(size, 0), ones_like(size), size));
+    return std::vector<Array>{
+        complex(multiply(scaled, real(a.inputs[0])), negate(multiply(scaled, imag(a.inputs[0]))))};
+  });
 }
 
 Array real(const ArrayLike& x) {
@@ -121,7 +159,7 @@ Array where(const ArrayLike& condition, const ArrayLike& x, const ArrayLike& y) 
   const Dims dims = frontend::broadcast_dims("where", operands, condition.where);
   for (Array& operand : operands) operand = broadcast_to(operand, dims, condition.where);
   return frontend::emit_one(primitive, operands, operands[1].shape(), condition.where,
-                            x.array.is_weak() && y.array.is_weak());
+                            promote({x.array, y.array}).weak);
 }
 
 Array bitcast(const ArrayLike& x, DType dtype) {
@@ -146,11 +184,11 @@ Array Array::astype(DType dtype, Where where) const {
   if (this->dtype() == dtype && !is_weak()) return *this;
   if (is_weak() && frontend::is_number(*node_)) {
     tensor::Literal literal(Shape(dtype, {}));
-    literal.set(0, node_->number);
+    literal.set(0, number_as(dtype, *node_, where));
     return Array(std::move(literal));
   }
+  if (dtype == DType::kPred && this->dtype() != DType::kPred) return not_equal(*this, 0);
   if (tensor::is_complex(this->dtype()) && !tensor::is_complex(dtype)) return real(*this).astype(dtype, where);
-  if (dtype == DType::kPred) return not_equal(*this, 0);
   if (this->dtype() == dtype) {  // only the weakness goes
     static const auto strengthen = std::make_shared<const Primitive>(
         Primitive{.name = "astype",

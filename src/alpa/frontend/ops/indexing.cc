@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "alpa/base/error.h"
 #include "alpa/frontend/autodiff.h"
 #include "alpa/frontend/lower.h"
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/elementwise.h"
+#include "alpa/frontend/ops/elementwise_rules.h"
 #include "alpa/frontend/ops/shape.h"
 #include "alpa/frontend/promotion.h"
 
@@ -91,7 +93,7 @@ tensor::Literal fill_value(DType dtype, OutOfRange mode) {
     literal.set(0, std::numeric_limits<double>::quiet_NaN());
     return literal;
   }
-  const bool is_signed = dtype == DType::kS8 || dtype == DType::kS16 || dtype == DType::kS32 || dtype == DType::kS64;
+  const bool is_signed = frontend::is_signed(dtype);
   // Two's complement, little-endian: the sign is in the last byte.
   for (std::byte& byte : literal.mutable_bytes()) byte = is_signed ? std::byte{0} : std::byte{0xff};
   if (is_signed) literal.mutable_bytes().back() = std::byte{0x80};
@@ -165,12 +167,13 @@ Array read_back(const Array& x, const Array& indices, const Array& like, const I
   return record_gather(x, indices, linear, like.dims(), Where::current());
 }
 
-Primitive scatter_primitive(const char* name, const Indexing& it, bool adds) {
-  return {.name = name, .lower = [it, adds](Lowering& lowering, const Node& node, const Ids& ids) {
+// Combined by an opcode, or the updates in place of what was there.
+Primitive scatter_primitive(const char* name, const Indexing& it, std::optional<hlo::Opcode> opcode) {
+  return {.name = name, .lower = [it, opcode](Lowering& lowering, const Node& node, const Ids& ids) {
             int32_t combiner = 0;
             const Shape scalar(node.shapes[0].dtype, {});
-            if (adds) {
-              combiner = lowering.reducer(hlo::Opcode::kAdd, scalar.dtype);
+            if (opcode) {
+              combiner = lowering.reducer(*opcode, scalar.dtype);
             } else {
               hlo::ComputationBuilder second("replace." + std::to_string(lowering.num_computations()));
               second.parameter(scalar);
@@ -187,7 +190,7 @@ Primitive scatter_primitive(const char* name, const Indexing& it, bool adds) {
 }
 
 Array record_add(const Array& x, const Array& indices, const Array& updates, const Indexing& it, Where where) {
-  Primitive primitive = scatter_primitive("scatter_add", it, true);
+  Primitive primitive = scatter_primitive("scatter_add", it, hlo::Opcode::kAdd);
   primitive.vjp = [it](const VjpArguments& a) {
     return std::vector<Array>{a.cotangent(), Array(),
                               a.wanted[2] ? read_back(a.cotangent(), a.inputs[1], a.inputs[2], it) : Array()};
@@ -203,7 +206,7 @@ Array record_add(const Array& x, const Array& indices, const Array& updates, con
 // Where places coincide only the update that won has a derivative: updates write their numbers in the same way, and
 // each looks whether its own is there.
 Array record_set(const Array& x, const Array& indices, const Array& updates, const Indexing& it, Where where) {
-  Primitive primitive = scatter_primitive("scatter_set", it, false);
+  Primitive primitive = scatter_primitive("scatter_set", it, std::nullopt);
   primitive.vjp = [it](const VjpArguments& a) {
     const Array& places = a.inputs[1];
     const Array& update = a.inputs[2];
@@ -217,6 +220,22 @@ Array record_set(const Array& x, const Array& indices, const Array& updates, con
       of_update = alpa::where(won, read, zeros_like(read));
     }
     return std::vector<Array>{of_x, Array(), of_update};
+  };
+  return frontend::emit_one(std::move(primitive), {x, indices, updates}, x.shape(), where);
+}
+
+// Those that are the extremum share the cotangent: what was there, and the updates.
+template <bool kGreatest>
+Array record_extremum(const Array& x, const Array& indices, const Array& updates, const Indexing& it, Where where) {
+  Primitive primitive = scatter_primitive(kGreatest ? "scatter_max" : "scatter_min", it,
+                                          kGreatest ? hlo::Opcode::kMaximum : hlo::Opcode::kMinimum);
+  primitive.vjp = [it](const VjpArguments& a) {
+    const Array &places = a.inputs[1], &update = a.inputs[2], &result = a.outputs[0];
+    const DType dtype = result.dtype();
+    const Array stayed = equal(a.inputs[0], result).astype(dtype);
+    const Array came = equal(update, read_back(result, places, update, it)).astype(dtype);
+    const Array share = divide(a.cotangent(), record_add(stayed, places, came, it, Where::current()));
+    return std::vector<Array>{multiply(stayed, share), Array(), multiply(came, read_back(share, places, update, it))};
   };
   return frontend::emit_one(std::move(primitive), {x, indices, updates}, x.shape(), where);
 }
@@ -248,8 +267,16 @@ Dims gathered_dims(const ArrayLike& x, const ArrayLike& indices, const Indexing&
   return result;
 }
 
-Array scatter(const char* name, const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates,
+struct Scatter {
+  const char* name;
+  Array (*record)(const Array& x, const Array& indices, const Array& updates, const Indexing& it, Where where);
+};
+constexpr Scatter kAddition = {"scatter_add", record_add}, kReplacement = {"scatter_set", record_set};
+constexpr Scatter kMaximum = {"scatter_max", record_extremum<true>}, kMinimum = {"scatter_min", record_extremum<false>};
+
+Array scatter(const Scatter& kind, const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates,
               const Indexing& it) {
+  const char* const name = kind.name;
   require_indices(name, indices);
   const std::vector<Array> operands = {x.array.astype(x.array.dtype()), updates.array.astype(x.array.dtype())};
   const Dims expected = gathered_dims({operands[0], x.where}, indices, it);
@@ -261,8 +288,7 @@ Array scatter(const char* name, const ArrayLike& x, const ArrayLike& indices, co
     const Array limits = vector_of(it.bounds(operands[0].dims()), places.dtype());
     places = clip(places, Array(tensor::Literal(Shape(places.dtype(), {}))), limits);
   }
-  if (std::string_view(name) == "scatter_add") return record_add(operands[0], places, operands[1], it, x.where);
-  return record_set(operands[0], places, operands[1], it, x.where);
+  return kind.record(operands[0], places, operands[1], it, x.where);
 }
 
 void require_update_window(const char* name, const ArrayLike& x, const ArrayLike& updates, const ScatterDims& dims) {
@@ -289,7 +315,9 @@ Array with_vectors(const Array& indices, int64_t size, OutOfRange mode) {
   return expand_dims(mode == OutOfRange::kClip ? places : frontend::wrapped_indices(places, size), {-1});
 }
 
-Array scatter_along(const char* name, const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim) {
+Array scatter_along(const Scatter& kind, const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates,
+                    int dim) {
+  const char* const name = kind.name;
   const int place = normal_dim(name, dim, x.array.shape(), x.where);
   require_indices(name, indices);
   const Indexing it = along(x.array.dims(), place, indices.array.rank(), OutOfRange::kFill);
@@ -298,7 +326,7 @@ Array scatter_along(const char* name, const ArrayLike& x, const ArrayLike& indic
   dims.insert(dims.begin() + place, indices.array.dims().begin(), indices.array.dims().end());
   const Array places = with_vectors(indices.array, x.array.dim(place), it.mode);
   const Array wide = broadcast_to(updates, dims, updates.where);
-  return scatter(name, x, {places, indices.where}, {wide, updates.where}, it);
+  return scatter(kind, x, {places, indices.where}, {wide, updates.where}, it);
 }
 
 }  // namespace
@@ -306,8 +334,7 @@ Array scatter_along(const char* name, const ArrayLike& x, const ArrayLike& indic
 namespace frontend {
 Array wrapped_indices(const Array& indices, int64_t size) {
   const DType dtype = indices.dtype();
-  const bool is_signed = dtype == DType::kS8 || dtype == DType::kS16 || dtype == DType::kS32 || dtype == DType::kS64;
-  if (!is_signed) return indices;
+  if (!is_signed(dtype)) return indices;
   const Array zero(tensor::Literal(Shape(dtype, {})));
   return alpa::where(less(indices, zero), add(indices, full({}, static_cast<double>(size), dtype)), indices);
 }
@@ -323,21 +350,31 @@ Array gather(const ArrayLike& x, const ArrayLike& indices, const GatherDims& dim
 Array scatter_add(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, const ScatterDims& dims,
                   OutOfRange mode) {
   require_update_window("scatter_add", x, updates, dims);
-  return scatter("scatter_add", x, indices, updates, indexing_of(dims, x.array.dims(), updates.array.dims(), mode));
+  return scatter(kAddition, x, indices, updates, indexing_of(dims, x.array.dims(), updates.array.dims(), mode));
 }
 
 Array scatter_set(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, const ScatterDims& dims,
                   OutOfRange mode) {
   require_update_window("scatter_set", x, updates, dims);
-  return scatter("scatter_set", x, indices, updates, indexing_of(dims, x.array.dims(), updates.array.dims(), mode));
+  return scatter(kReplacement, x, indices, updates, indexing_of(dims, x.array.dims(), updates.array.dims(), mode));
 }
 
 Array scatter_add(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim) {
-  return scatter_along("scatter_add", x, indices, updates, dim);
+  return scatter_along(kAddition, x, indices, updates, dim);
 }
 
 Array scatter_set(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim) {
-  return scatter_along("scatter_set", x, indices, updates, dim);
+  return scatter_along(kReplacement, x, indices, updates, dim);
+}
+
+Array scatter_max(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim) {
+  frontend::require_dtype(!tensor::is_complex(x.array.dtype()), "scatter_max", x, "real numbers");
+  return scatter_along(kMaximum, x, indices, updates, dim);
+}
+
+Array scatter_min(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim) {
+  frontend::require_dtype(!tensor::is_complex(x.array.dtype()), "scatter_min", x, "real numbers");
+  return scatter_along(kMinimum, x, indices, updates, dim);
 }
 
 Array take(const ArrayLike& x, const ArrayLike& indices, int dim, OutOfRange mode) {

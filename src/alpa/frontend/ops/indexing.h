@@ -46,6 +46,9 @@ Array take_along_dim(const ArrayLike& x, const ArrayLike& indices, int dim, OutO
 /// that `take` gives; negative indices count from the end, others out of range write nothing.
 Array scatter_add(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim);
 Array scatter_set(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim);
+/// x.at[..., indices, ...].max(updates) and .min(updates). Equal extrema share the cotangent.
+Array scatter_max(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim);
+Array scatter_min(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim);
 
 /// `sizes` elements from `starts` on, one scalar a dim: lax.dynamic_slice. Negative starts count from the end; a start
 /// that leaves too few elements is moved back.

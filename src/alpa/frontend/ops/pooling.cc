@@ -186,6 +186,8 @@ WindowOptions pooling(const char* op, const ArrayLike& x, const std::vector<int6
 
 Array reduce_window(const ArrayLike& x, WindowReduction reduction, const WindowOptions& options) {
   const char* const op = "reduce_window";
+  frontend::require_dtype(reduction == WindowReduction::kSum || !tensor::is_complex(x.array.dtype()), op, x,
+                          "real numbers");
   const size_t rank = x.array.dims().size();
   frontend::require_one_each(op, "window sizes", options.window, rank, x.where);
   frontend::require_one_each(op, "strides", options.strides, rank, x.where);

@@ -22,11 +22,10 @@ tensor::Literal extreme(DType dtype, bool least) {
     return literal;
   }
   const auto bytes = literal.mutable_bytes();
-  const bool is_signed = dtype == DType::kS8 || dtype == DType::kS16 || dtype == DType::kS32 || dtype == DType::kS64;
   // Two's complement, little-endian: the sign is in the last byte.
   for (std::byte& byte : bytes) byte = least ? std::byte{0} : std::byte{0xff};
   if (dtype == DType::kPred) bytes[0] = least ? std::byte{0} : std::byte{1};
-  if (is_signed) bytes.back() = least ? std::byte{0x80} : std::byte{0x7f};
+  if (is_signed(dtype)) bytes.back() = least ? std::byte{0x80} : std::byte{0x7f};
   return literal;
 }
 }  // namespace frontend
@@ -107,9 +106,11 @@ Array reduce(const Reduction& reduction, const ArrayLike& x, const std::vector<i
   return with_kept(result, x.array, dims, keep_dims);
 }
 
-// Integers are added in at least 32 bits, as JAX does.
+// Integers and floats are added in at least 32 bits, as JAX does.
 ArrayLike widened(const ArrayLike& x) {
   switch (x.array.dtype()) {
+    case DType::kF16:
+    case DType::kBF16: return {x.array.astype(DType::kF32), x.where};
     case DType::kPred:
     case DType::kS8:
     case DType::kS16: return {x.array.astype(DType::kS32), x.where};
@@ -119,21 +120,38 @@ ArrayLike widened(const ArrayLike& x) {
   }
 }
 
+int64_t count_over(const char* op, const ArrayLike& x, const std::vector<int>& dims) {
+  int64_t count = 1;
+  for (const int dim : normal_dims(op, x, dims)) count *= x.array.dim(dim);
+  return count;
+}
+
+// What was widened for its sum alone is rounded again.
+Array narrowed(const Array& result, const ArrayLike& x) {
+  const DType dtype = x.array.dtype();
+  return tensor::is_floating(dtype) && result.dtype() != dtype ? result.astype(dtype) : result;
+}
+
 Array extremum(const char* name, hlo::Opcode opcode, bool least, const ArrayLike& x, const std::vector<int>& dims,
                bool keep_dims) {
+  const DType dtype = x.array.dtype();
+  frontend::require_dtype(!tensor::is_complex(dtype), name, x, "real numbers");
+  require<InvalidArgumentError>(count_over(name, x, dims) > 0, name, "{} at {} has no elements along these dims",
+                                tensor::to_string(x.array.shape()), frontend::to_string(x.where));
   // Equal elements share the cotangent.
   const auto vjp = [](const VjpArguments& a, const std::vector<int>& over) {
     const Array hits = equal(a.inputs[0], spread(a.outputs[0], a.inputs[0], over)).astype(a.inputs[0].dtype());
     const Array share = divide(a.cotangent(), sum(hits, over));
     return std::vector<Array>{multiply(hits, spread(share, a.inputs[0], over))};
   };
-  return reduce({name, opcode, Array(extreme(x.array.dtype(), least)), vjp}, x, dims, keep_dims);
+  return reduce({name, opcode, Array(extreme(dtype, least)), vjp}, x, dims, keep_dims);
 }
 
 // Value and index together; the first of equal elements wins, and NaN wins over all.
 Array arg_extremum(const char* name, const char* direction, bool least, const ArrayLike& x, int dim, bool keep_dims) {
   const std::vector<int> dims = normal_dims(name, x, {dim});
   const DType dtype = x.array.dtype();
+  frontend::require_dtype(!tensor::is_complex(dtype), name, x, "real numbers");
   require<InvalidArgumentError>(x.array.dim(dims[0]) > 0, name, "{} at {} has no elements along dim {}",
                                 tensor::to_string(x.array.shape()), frontend::to_string(x.where), dim);
   Dims kept = x.array.dims();
@@ -170,8 +188,8 @@ Array sum(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   const auto vjp = [](const VjpArguments& a, const std::vector<int>& over) {
     return std::vector<Array>{spread(a.cotangent(), a.inputs[0], over)};
   };
-  return reduce({"sum", hlo::Opcode::kAdd, Array(tensor::Literal(Shape(wide.array.dtype(), {}))), vjp}, wide, dims,
-                keep_dims);
+  const Array zero(tensor::Literal(Shape(wide.array.dtype(), {})));
+  return narrowed(reduce({"sum", hlo::Opcode::kAdd, zero, vjp}, wide, dims, keep_dims), x);
 }
 
 Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
@@ -180,6 +198,8 @@ Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) 
   const auto vjp = [](const VjpArguments& a, const std::vector<int>& over) {
     std::vector<int> order;
     Dims kept;
+    int64_t count = 1;  // of the elements multiplied
+    for (const int dim : over) count *= a.inputs[0].dim(dim);
     for (int dim = 0; dim < a.inputs[0].rank(); ++dim) {
       if (std::find(over.begin(), over.end(), dim) != over.end()) continue;
       order.push_back(dim);
@@ -187,7 +207,7 @@ Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) 
     }
     order.insert(order.end(), over.begin(), over.end());
     Dims moved = kept;
-    moved.push_back(-1);
+    moved.push_back(count);
     const Array flat = reshape(transpose(a.inputs[0], order), moved);
     const int last = flat.rank() - 1;
     std::vector<Padding> later(flat.dims().size()), earlier(flat.dims().size());
@@ -202,27 +222,27 @@ Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) 
     return std::vector<Array>{multiply(shares, spread(a.cotangent(), a.inputs[0], over))};
   };
   Array one = full({}, 1, wide.array.dtype());
-  return reduce({"product", hlo::Opcode::kMultiply, one, vjp}, wide, dims, keep_dims);
+  return narrowed(reduce({"product", hlo::Opcode::kMultiply, one, vjp}, wide, dims, keep_dims), x);
 }
 
 Array mean(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   const ArrayLike f(frontend::as_floating(x.array), x.where);
-  int64_t count = 1;
-  for (const int dim : normal_dims("mean", f, dims)) count *= f.array.dim(dim);
-  // Small floats are added in f32.
-  const DType dtype = f.array.dtype();
-  const bool small = tensor::is_floating(dtype) && tensor::bit_width(dtype) < 32;
-  const ArrayLike wide(small ? f.array.astype(DType::kF32) : f.array, x.where);
-  return divide(sum(wide, dims, keep_dims), static_cast<double>(count)).astype(dtype);
+  const ArrayLike wide = widened(f);
+  const double count = static_cast<double>(count_over("mean", f, dims));
+  return narrowed(divide(sum(wide, dims, keep_dims), count), f);
 }
 
-Array variance(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
+Array variance(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims, int64_t ddof) {
   const ArrayLike f(frontend::as_floating(x.array), x.where);
-  return mean(square(subtract(f, mean(f, dims, true))), dims, keep_dims);
+  const ArrayLike wide = widened(f);
+  const Array distance = abs(subtract(wide, mean(wide, dims, true)));
+  const double count = static_cast<double>(count_over("variance", f, dims) - ddof);
+  const Array result = divide(sum(square(distance), dims, keep_dims), count);
+  return tensor::is_complex(f.array.dtype()) ? result : narrowed(result, f);
 }
 
-Array standard_deviation(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
-  return sqrt(variance(x, dims, keep_dims));
+Array standard_deviation(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims, int64_t ddof) {
+  return sqrt(variance(x, dims, keep_dims, ddof));
 }
 
 Array max(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
@@ -230,6 +250,10 @@ Array max(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
 }
 Array min(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   return extremum("min", hlo::Opcode::kMinimum, false, x, dims, keep_dims);
+}
+
+Array all_close(const ArrayLike& a, const ArrayLike& b, double relative, double absolute) {
+  return all(is_close(a, b, relative, absolute));
 }
 
 Array all(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
@@ -248,9 +272,13 @@ Array argmin(const ArrayLike& x, int dim, bool keep_dims) {
   return arg_extremum("argmin", "LT", false, x, dim, keep_dims);
 }
 
+Array argmax(const ArrayLike& x) { return argmax(flatten(x), 0); }
+Array argmin(const ArrayLike& x) { return argmin(flatten(x), 0); }
+
 Array logsumexp(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
-  const ArrayLike f(frontend::as_floating(x.array), x.where);
+  const ArrayLike f = frontend::real_floating("logsumexp", x);
   const std::vector<int> over = normal_dims("logsumexp", f, dims);
+  if (x.array.size() == 0) return log(sum(exp(f), over, keep_dims));  // there is no largest element
   const Array largest = stop_gradient(max(f, over, true));
   const Array base = where(is_finite(largest), largest, zeros_like(largest));
   const Array logs = add(log(sum(exp(subtract(f, base)), over, true)), base);
@@ -262,6 +290,8 @@ Array sum(const ArrayLike& x) { return sum(x, all_dims(x.array)); }
 Array product(const ArrayLike& x) { return product(x, all_dims(x.array)); }
 Array mean(const ArrayLike& x) { return mean(x, all_dims(x.array)); }
 Array variance(const ArrayLike& x) { return variance(x, all_dims(x.array)); }
+Array standard_deviation(const ArrayLike& x) { return standard_deviation(x, all_dims(x.array)); }
+Array logsumexp(const ArrayLike& x) { return logsumexp(x, all_dims(x.array)); }
 Array max(const ArrayLike& x) { return max(x, all_dims(x.array)); }
 Array min(const ArrayLike& x) { return min(x, all_dims(x.array)); }
 Array all(const ArrayLike& x) { return all(x, all_dims(x.array)); }

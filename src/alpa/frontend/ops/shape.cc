@@ -267,6 +267,8 @@ std::vector<Array> split_at(const ArrayLike& x, const std::vector<int64_t>& indi
 Array pad(const ArrayLike& x, const std::vector<Padding>& padding, const ArrayLike& value) {
   if (padding.size() != x.array.dims().size())
     raise_shape("pad", x, fmt::format("{} paddings given for {} dims", padding.size(), x.array.rank()));
+  if (value.array.rank() != 0)
+    raise_shape("pad", x, fmt::format("{} is no scalar to pad it with", to_string(value.array.shape())));
   Dims dims;
   std::vector<hlo::PadDim> config;
   bool trivial = true;
@@ -344,7 +346,12 @@ Array slice_dim(const ArrayLike& x, int dim, int64_t start, int64_t limit, int64
 
 Array reverse(const ArrayLike& x, const std::vector<int>& dims) {
   std::vector<int64_t> reversed;
-  for (const int dim : dims) reversed.push_back(normal_dim("reverse", dim, x.array.shape(), x.where));
+  for (const int dim : dims) {
+    const int64_t normal = normal_dim("reverse", dim, x.array.shape(), x.where);
+    if (std::find(reversed.begin(), reversed.end(), normal) != reversed.end())
+      raise_shape("reverse", x, fmt::format("dim {} is named twice", dim));
+    reversed.push_back(normal);
+  }
   if (reversed.empty()) return x.array;
   return record(
       {.name = "reverse",
@@ -378,7 +385,17 @@ Array repeat(const ArrayLike& x, int64_t count, int dim) {
 }
 
 Array tile(const ArrayLike& x, const std::vector<int64_t>& counts) {
-  if (counts.size() != x.array.dims().size()) raise_shape("tile", x, "a count is needed for each dim");
+  const size_t rank = x.array.dims().size();
+  if (counts.size() > rank) {
+    Dims own = x.array.dims();
+    own.insert(own.begin(), counts.size() - rank, 1);
+    return tile({reshape(x, own), x.where}, counts);
+  }
+  if (counts.size() < rank) {
+    std::vector<int64_t> all(rank, 1);
+    std::copy(counts.begin(), counts.end(), all.end() - static_cast<std::ptrdiff_t>(counts.size()));
+    return tile(x, all);
+  }
   Dims wide, flat;
   std::vector<int> places;
   for (size_t k = 0; k < counts.size(); ++k) {

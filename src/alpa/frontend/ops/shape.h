@@ -48,7 +48,7 @@ Array reverse(const ArrayLike& x, const std::vector<int>& dims);
 Array roll(const ArrayLike& x, int64_t shift, int dim);
 /// The array `count` times along a dim.
 Array repeat(const ArrayLike& x, int64_t count, int dim);
-/// The array repeated as a whole.
+/// The array repeated as a whole, `counts` times along the last dims; more counts than dims make new ones in front.
 Array tile(const ArrayLike& x, const std::vector<int64_t>& counts);
 
 namespace frontend {
