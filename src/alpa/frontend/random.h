@@ -33,9 +33,3 @@ Array categorical(const ArrayLike& key, const ArrayLike& logits, int dim = -1);
 Array exponential(const ArrayLike& key, const Dims& dims, DType dtype = DType::kF32);
 
 }  // namespace alpa::random
-
-namespace alpa {
-/// The number whose error function is x, |x| <= 1. f32 and f64.
-/// Source: Giles, "Approximating the erfinv function", GPU Computing Gems, 2011.
-Array erf_inv(const ArrayLike& x);
-}  // namespace alpa

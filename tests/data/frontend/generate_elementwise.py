@@ -27,6 +27,7 @@ wild = jnp.asarray(
     jnp.float32,
 )
 edges = jnp.asarray([0, 1, -1, 40, -40, 1e-6], jnp.float32)
+large = [200.0, 300.0, 9e3, 12345.0, 6e4]  # in the range of f16, whose squares are not
 for functions, at in groups:
     for name, function in functions.items():
         cases.add(name, function, at)
@@ -48,6 +49,9 @@ bytes_ = jnp.asarray([0, 1, 7, 127, 128, 255], jnp.uint8)
 for name in "negate abs sign floor ceil round trunc square".split():
     cases.add(f"{name}/s32", everywhere[name], whole)
     cases.add(f"{name}/u8", everywhere[name], bytes_)
+for name, function in (("asinh", jnp.arcsinh), ("acosh", jnp.arccosh)):
+    for dtype in (jnp.float16, jnp.bfloat16, jnp.float32):
+        cases.add(f"{name}/large_{dtype.__name__}", function, jnp.asarray(large, dtype), grad=False)
 for name in ("exp", "sqrt", "sin"):
     function = everywhere.get(name) or positive[name]
     cases.add(f"{name}/integers", function, jnp.asarray([0, 1, 5], jnp.int32))

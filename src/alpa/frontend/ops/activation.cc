@@ -13,7 +13,7 @@
 namespace alpa {
 namespace {
 
-ArrayLike floating(const ArrayLike& x) { return {frontend::as_floating(x.array), x.where}; }
+using frontend::floating;
 
 // x less its largest element along a dim, which derivatives need not know of.
 Array shifted(const ArrayLike& x, int dim) {

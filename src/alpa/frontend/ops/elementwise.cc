@@ -12,9 +12,9 @@
 namespace alpa {
 namespace {
 
-using frontend::as_floating;
 using frontend::binary;
 using frontend::binary_primitive;
+using frontend::floating;
 using frontend::require_dtype;
 using frontend::unary;
 using frontend::unary_primitive;
@@ -23,8 +23,6 @@ using hlo::Opcode;
 bool is_number(DType dtype) { return dtype != DType::kPred; }
 bool is_real(DType dtype) { return tensor::is_integral(dtype) || tensor::is_floating(dtype); }
 bool is_bits(DType dtype) { return dtype == DType::kPred || tensor::is_integral(dtype); }
-
-ArrayLike floating(const ArrayLike& x) { return {as_floating(x.array), x.where}; }
 
 Array constant_like(const Array& x, double value) { return full(x.dims(), value, x.dtype()); }
 

@@ -59,6 +59,9 @@ Array asinh(const ArrayLike& x);
 Array acosh(const ArrayLike& x);
 Array atanh(const ArrayLike& x);
 Array erf(const ArrayLike& x);
+/// The number whose error function is x, |x| <= 1.
+/// **Source**: Giles, "Approximating the erfinv function", GPU Computing Gems, 2011.
+Array erf_inv(const ArrayLike& x);
 /// 1 / (1 + exp(-x)).
 Array sigmoid(const ArrayLike& x);
 Array real(const ArrayLike& x);

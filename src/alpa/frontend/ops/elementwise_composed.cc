@@ -10,18 +10,20 @@
 namespace alpa {
 namespace {
 
+using frontend::floating;
 using frontend::real_floating;
 
-ArrayLike floating(const ArrayLike& x) { return {frontend::as_floating(x.array), x.where}; }
-
-Array largest_finite(DType dtype) {
+double largest_finite(DType dtype) {
   switch (dtype) {
-    case DType::kF16: return full({}, 65504, dtype);
-    case DType::kBF16: return full({}, 0x1.fep127, dtype);
-    case DType::kF64: return full({}, std::numeric_limits<double>::max(), dtype);
-    default: return full({}, std::numeric_limits<float>::max(), dtype);
+    case DType::kF16: return 65504;
+    case DType::kBF16: return 0x1.fep127;
+    case DType::kF64: return std::numeric_limits<double>::max();
+    default: return std::numeric_limits<float>::max();
   }
 }
+
+// True where the square of a positive number would overflow: 1 is nothing beside it.
+Array has_no_square(const Array& x) { return greater(x, std::sqrt(largest_finite(x.dtype()))); }
 
 // exp(x) / 2 that overflows only where the result does.
 Array half_exp(const Array& x) { return exp(subtract(x, std::log(2.0))); }
@@ -115,8 +117,7 @@ Array cosh(const ArrayLike& x) {
 Array asinh(const ArrayLike& x) {
   const ArrayLike f = real_floating("asinh", x);
   const Array known = stop_gradient(f), size = abs(known);
-  // The square of a large number overflows, and 1 is nothing beside it.
-  const Array large = greater(size, 1e4), safe = where(large, 1, size);
+  const Array large = has_no_square(size), safe = where(large, 1, size);
   const Array near = log1p(add(safe, divide(square(safe), add(1, sqrt(add(square(safe), 1))))));
   const Array value = where(large, add(log(size), std::log(2.0)), near);
   return frontend::with_rule(
@@ -126,11 +127,10 @@ Array asinh(const ArrayLike& x) {
 
 Array acosh(const ArrayLike& x) {
   const ArrayLike f = real_floating("acosh", x);
-  const Array over = subtract(stop_gradient(f), 1);
-  // As for asinh; near 1 what it exceeds 1 by counts.
-  const Array large = greater(over, 1e4), safe = where(large, 1, over);
+  const Array known = stop_gradient(f), over = subtract(known, 1);  // near 1 what it exceeds 1 by counts
+  const Array large = has_no_square(over), safe = where(large, 1, over);
   const Array near = log1p(add(safe, multiply(sqrt(safe), sqrt(add(safe, 2)))));
-  return frontend::with_rule("acosh", where(large, add(log(over), std::log(2.0)), near), f,
+  return frontend::with_rule("acosh", where(large, add(log(known), std::log(2.0)), near), f,
                              [](const Array& ct, const Array& x, const Array&) {
                                return multiply(ct, multiply(rsqrt(subtract(x, 1)), rsqrt(add(x, 1))));
                              });
@@ -162,7 +162,7 @@ Array is_close(const ArrayLike& a, const ArrayLike& b, double relative, double a
 
 Array nan_to_num(const ArrayLike& x) {
   if (!tensor::is_floating(x.array.dtype())) return x.array;
-  const Array largest = largest_finite(x.array.dtype());
+  const Array largest = full({}, largest_finite(x.array.dtype()), x.array.dtype());
   return clip(where(is_nan(x), zeros_like(x), x), negate(largest), largest);
 }
 

@@ -33,6 +33,7 @@ Array with_rule(const char* name, const Array& value, const ArrayLike& x, UnaryR
 
 /// `x` as a float: integers and bools become f32 (weak ones stay weak).
 Array as_floating(const Array& x);
+inline ArrayLike floating(const ArrayLike& x) { return {as_floating(x.array), x.where}; }
 /// The same, for operations that complex numbers have not here. Errors: as require_dtype.
 ArrayLike real_floating(const char* op, const ArrayLike& x);
 /// Errors: InvalidArgumentError that names the operation, the element type and the place.

@@ -5,7 +5,6 @@
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/elementwise_rules.h"
-#include "alpa/frontend/random.h"
 
 namespace alpa {
 namespace {
