@@ -19,6 +19,7 @@ shapes = {
     "batch_row": [(4,), (2, 4, 3)],
     "batch_column": [(2, 3, 4), (4,)],
     "empty": [(3, 0), (0, 2)],
+    "batch_of_none": [(0, 2, 3), (1, 3, 4)],
 }
 for name, (a, b) in shapes.items():
     cases.add(f"matmul/{name}", jnp.matmul, n(*a), n(*b, seed=1))

@@ -143,7 +143,7 @@ Array matmul(const ArrayLike& lhs, const ArrayLike& rhs) {
     for (size_t k = 0; k < one.size(); ++k) {
       int64_t& size = batch[batch.size() - one.size() + k];
       problem(size == 1 || one[k] == 1 || size == one[k], "the leading dims do not broadcast");
-      size = std::max(size, one[k]);
+      if (one[k] != 1) size = one[k];
     }
   }
   const auto widened = [&](const ArrayLike& x) {
