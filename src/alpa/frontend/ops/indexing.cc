@@ -13,6 +13,7 @@
 #include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/elementwise.h"
 #include "alpa/frontend/ops/elementwise_rules.h"
+#include "alpa/frontend/ops/reduction.h"
 #include "alpa/frontend/ops/shape.h"
 #include "alpa/frontend/promotion.h"
 
@@ -93,12 +94,7 @@ tensor::Literal fill_value(DType dtype, OutOfRange mode) {
     literal.set(0, std::numeric_limits<double>::quiet_NaN());
     return literal;
   }
-  const bool is_signed = frontend::is_signed(dtype);
-  // Two's complement, little-endian: the sign is in the last byte.
-  for (std::byte& byte : literal.mutable_bytes()) byte = is_signed ? std::byte{0} : std::byte{0xff};
-  if (is_signed) literal.mutable_bytes().back() = std::byte{0x80};
-  if (dtype == DType::kPred) literal.mutable_bytes()[0] = std::byte{1};
-  return literal;
+  return frontend::extreme(dtype, /*least=*/frontend::is_signed(dtype));
 }
 
 // True where a whole index vector is in range, without the dim that holds them.

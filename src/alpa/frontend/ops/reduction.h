@@ -2,7 +2,8 @@
 
 #include "alpa/frontend/array.h"
 
-/// Reductions over dims (negative: from the last); without any, over all. `keep_dims` leaves them with size 1.
+/// Reductions over dims (negative: from the last; an empty list: none); without a list, over all. `keep_dims` leaves
+/// them with size 1.
 namespace alpa {
 
 /// Of integers and bools as JAX: bools and small integers are added as s32 (unsigned: u32). Small floats are added in
