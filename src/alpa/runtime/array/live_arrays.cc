@@ -15,6 +15,10 @@ std::mutex& mutex() {
 
 void LiveArrays::add(std::span<const std::shared_ptr<DistributedArray>> arrays) {
   const std::lock_guard lock(mutex());
+  if (ended_) {
+    for (const std::shared_ptr<DistributedArray>& array : arrays) array->release();
+    return;
+  }
   count_ += static_cast<int64_t>(arrays.size());
   for (const std::shared_ptr<DistributedArray>& array : arrays) {
     DistributedArray::Link& link = array->link_;
@@ -43,10 +47,11 @@ void LiveArrays::release() {
   while (first_ != nullptr) {
     DistributedArray& array = *first_;
     first_ = array.link_.next;
-    array.link_.list = nullptr;
     array.release();
+    array.link_.list = nullptr;  // from here on it may end on another thread
   }
   count_ = 0;
+  ended_ = true;
 }
 
 int64_t LiveArrays::count() const {

@@ -17,9 +17,10 @@ class LiveArrays {
   LiveArrays& operator=(const LiveArrays&) = delete;
   ~LiveArrays() { release(); }
 
-  /// Arrays that are in no list yet.
+  /// Arrays that are in no list yet. After `release` they are freed at once: a step that was under way when the cluster
+  /// ended has made them.
   void add(std::span<const std::shared_ptr<DistributedArray>> arrays);
-  /// Frees the memory of all and forgets them.
+  /// Frees the memory of all and forgets them; nothing is kept from then on.
   void release();
   int64_t count() const;
 
@@ -29,6 +30,7 @@ class LiveArrays {
 
   DistributedArray* first_ = nullptr;
   int64_t count_ = 0;
+  bool ended_ = false;
 };
 
 }  // namespace alpa::runtime
