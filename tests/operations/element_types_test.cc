@@ -67,8 +67,23 @@ TEST_F(ElementTypes, OfNumbersAreThoseOfArrays) {
   EXPECT_TRUE(all(i).item<bool>());
   EXPECT_EQ(where(i, 1, 2).to_vector<int>(), (std::vector<int>{1, 1}));
   EXPECT_EQ((i + 1.5).to_string(), "Array([1.5+1i, 1.5+1i], c64[2])");
+  EXPECT_EQ(Array::from(std::vector<int32_t>{1234567, -7}).to_string(), "Array([1234567, -7], s32[2])");
+  EXPECT_EQ(Array::from(std::vector<uint64_t>{UINT64_MAX}).to_string(), "Array([18446744073709551615], u64[1])");
+  EXPECT_EQ(Array::from(std::vector<int8_t>{-128}).to_string(), "Array([-128], s8[1])");
+  EXPECT_EQ(::testing::PrintToString(i), "Array([0+1i, 0+1i], c64[2])");  // by operator<<
   EXPECT_EQ(Array(2.5).astype(DType::kPred).item<int>(), 1);
   EXPECT_EQ(Array(-2.5).astype(DType::kS8).item<int>(), -2);
+}
+
+TEST_F(ElementTypes, ComplexNumbersOnTheHost) {
+  const std::vector<std::complex<float>> values = {{1, 2}, {-3, 0.5F}};
+  const Array z = Array::from(values);
+  EXPECT_EQ(z.dtype(), DType::kC64);
+  EXPECT_EQ(z.to_vector<std::complex<float>>(), values);
+  EXPECT_EQ(imag(z).to_vector<float>(), (std::vector<float>{2, 0.5F}));
+  EXPECT_EQ(sum(z).item<std::complex<double>>(), std::complex<double>(-2, 2.5));
+  EXPECT_EQ(ones({}).item<std::complex<float>>(), std::complex<float>(1, 0));
+  EXPECT_THROW(z.to_vector<float>(), InvalidArgumentError);
 }
 
 }  // namespace

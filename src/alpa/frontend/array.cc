@@ -2,10 +2,14 @@
 
 #include <fmt/ranges.h>
 
+#include <cstring>
+#include <ostream>
+
 #include "alpa/base/error.h"
 #include "alpa/frontend/evaluate.h"
 #include "alpa/frontend/host_value.h"
 #include "alpa/frontend/node.h"
+#include "alpa/frontend/ops/elementwise_rules.h"
 
 namespace alpa {
 namespace {
@@ -13,14 +17,26 @@ namespace {
 constexpr int64_t kPrintedInFull = 1000;
 constexpr int64_t kPrintedAtEnds = 3;
 
+// All digits: a double holds those of 53 bits.
+std::string print_integer(const tensor::Literal& literal, int64_t index) {
+  const DType dtype = literal.shape().dtype;
+  const size_t size = static_cast<size_t>(tensor::bit_width(dtype)) / 8;
+  uint64_t bits = 0;
+  std::memcpy(&bits, literal.bytes().data() + static_cast<size_t>(index) * size, size);
+  if (!frontend::is_signed(dtype)) return std::to_string(bits);
+  const size_t unused = 64 - 8 * size;
+  return std::to_string(static_cast<int64_t>(bits << unused) >> unused);
+}
+
 // Elements of one dim in brackets, inner dims on lines of their own; long dims by their ends.
 std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bool whole) {
   const Dims& dims = literal.shape().dims;
   if (dim == dims.size()) {
+    const DType dtype = literal.shape().dtype;
+    if (tensor::is_integral(dtype) && tensor::bit_width(dtype) >= 8) return print_integer(literal, offset);
     const double value = literal.at(offset);
-    if (literal.shape().dtype == DType::kPred) return value != 0 ? "true" : "false";
-    if (tensor::is_complex(literal.shape().dtype))
-      return fmt::format("{:.6g}{:+.6g}i", value, literal.imaginary_at(offset));
+    if (dtype == DType::kPred) return value != 0 ? "true" : "false";
+    if (tensor::is_complex(dtype)) return fmt::format("{:.6g}{:+.6g}i", value, literal.imaginary_at(offset));
     return fmt::format("{:.6g}", value);
   }
   int64_t stride = 1;
@@ -104,8 +120,13 @@ tensor::Literal Array::to_host() const {
 tensor::Literal Array::to_host_as(DType dtype) const {
   tensor::Literal literal = to_host();
   if (literal.shape().dtype == dtype) return literal;
+  require<InvalidArgumentError>(!tensor::is_complex(this->dtype()) || tensor::is_complex(dtype), "array",
+                                "{} read as real numbers: take real(x), imag(x) or abs(x)", tensor::to_string(shape()));
   tensor::Literal converted(Shape(dtype, literal.shape().dims));
-  for (int64_t k = 0; k < size(); ++k) converted.set(k, literal.at(k));
+  for (int64_t k = 0; k < size(); ++k) {
+    converted.set(k, literal.at(k));
+    converted.set_imaginary(k, literal.imaginary_at(k));
+  }
   return converted;
 }
 
@@ -120,5 +141,7 @@ std::string Array::to_string() const {
   const bool whole = size() <= kPrintedInFull;
   return fmt::format("Array({}, {})", print(to_host(), 0, 0, whole), tensor::to_string(shape()));
 }
+
+std::ostream& operator<<(std::ostream& out, const Array& array) { return out << array.to_string(); }
 
 }  // namespace alpa

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -31,10 +33,14 @@ using Where = std::source_location;
 
 template <typename T>
 concept Arithmetic = std::is_arithmetic_v<T>;
+/// What the elements of an array can be on the host.
+template <typename T>
+concept Element = Arithmetic<T> || std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
 
 /// The element type that holds a C++ number: float f32, int s32, bool pred, ...
-template <Arithmetic T>
+template <Element T>
 constexpr DType dtype_of() {
+  if constexpr (!Arithmetic<T>) return sizeof(T) == 8 ? DType::kC64 : DType::kC128;
   if constexpr (std::is_same_v<T, bool>) return DType::kPred;
   if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? DType::kF32 : DType::kF64;
   constexpr bool is_signed = std::is_signed_v<T>;
@@ -59,17 +65,17 @@ class Array {
   Array(std::shared_ptr<frontend::Node> node, int output);
 
   /// Copies host numbers, row-major. Errors: InvalidArgumentError if their number is not that of `dims`.
-  template <Arithmetic T>
+  template <Element T>
   static Array from(std::span<const T> values, Dims dims) {
     return Array(tensor::Literal(Shape(dtype_of<T>(), std::move(dims)), std::as_bytes(values)));
   }
-  template <Arithmetic T>
+  template <Element T>
     requires(!std::is_same_v<T, bool>)
   static Array from(const std::vector<T>& values, Dims dims) {
     return from(std::span<const T>(values), std::move(dims));
   }
   /// A vector: dims {n}.
-  template <Arithmetic T>
+  template <Element T>
     requires(!std::is_same_v<T, bool>)
   static Array from(const std::vector<T>& values) {
     return from(values, {static_cast<int64_t>(values.size())});
@@ -94,8 +100,8 @@ class Array {
 
   /// The whole value on the host; waits for it. Errors: InvalidArgumentError if traced or deleted.
   tensor::Literal to_host() const;
-  /// Elements, row-major, as numbers of type T.
-  template <Arithmetic T>
+  /// Elements, row-major, as numbers of type T. Errors: InvalidArgumentError for complex ones as real numbers.
+  template <Element T>
   std::vector<T> to_vector() const {
     const tensor::Literal literal = to_host_as(dtype_of<T>());
     std::vector<T> values(static_cast<size_t>(size()));
@@ -104,7 +110,7 @@ class Array {
     return values;
   }
   /// The only element. Errors: InvalidArgumentError if there are more or none.
-  template <Arithmetic T>
+  template <Element T>
   T item() const {
     require_scalar();
     return to_vector<T>()[0];
@@ -156,6 +162,9 @@ class Array {
   const Shape* shape_ = nullptr;  // the node's or the value's: whoever asks need not touch them
   int output_ = 0;
 };
+
+/// As `to_string`.
+std::ostream& operator<<(std::ostream& out, const Array& array);
 
 /// What an operation takes: an array or a C++ number, and the place where the caller wrote it.
 struct ArrayLike {
