@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -65,7 +66,8 @@ void expect_training(const Fixture& fixture, State state, const Batch& batch, St
     double largest = 0, worst = 0;
     for (int64_t k = 0; k < array.size(); ++k) {
       largest = std::max(largest, std::fabs(entry->second.at(k)));
-      worst = std::max(worst, std::fabs(entry->second.at(k) - found.at(k)));
+      const double distance = std::fabs(entry->second.at(k) - found.at(k));
+      worst = std::isnan(distance) ? std::numeric_limits<double>::infinity() : std::max(worst, distance);
     }
     EXPECT_LE(worst, 1e-2 * largest + 1e-12) << path.to_string();
     return array;

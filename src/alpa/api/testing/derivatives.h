@@ -211,6 +211,7 @@ class Expected {
 
   static bool is_near(double a, double b, const Tolerance& tolerance) {
     if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+    if (!std::isfinite(a) || !std::isfinite(b)) return false;
     return std::abs(a - b) <= tolerance.relative * (tolerance.scale + std::abs(b));
   }
 
