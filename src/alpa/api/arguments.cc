@@ -77,12 +77,22 @@ void raise_not_dynamic(size_t argument, const char* type) {
                               argument, readable(type));
 }
 
-Step trace_step(std::span<const Array* const> inputs, std::vector<std::string> names, std::vector<bool> donated,
-                std::vector<bool> batch, const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
-                std::vector<std::string>& output_names) {
+void raise_static_array(const std::string& path) {
+  raise<InvalidArgumentError>("parallelize",
+                              "{} is an Array in a static argument: arrays are not told apart by value, pass them in "
+                              "another argument",
+                              path);
+}
+
+void refuse_within_trace() {
   require<InvalidArgumentError>(
       frontend::TraceScope::current() == nullptr, "parallelize",
       "a parallelized function was called inside another traced function: call the plain one there");
+}
+
+Step trace_step(std::span<const Array* const> inputs, std::vector<std::string> names, std::vector<bool> donated,
+                std::vector<bool> batch, const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
+                std::vector<std::string>& output_names) {
   frontend::TraceScope scope("parallelize");
   scope.trace()->is_step = true;
   std::vector<Array> parameters;

@@ -35,6 +35,13 @@ using Held = std::conditional_t<std::is_same_v<std::decay_t<T>, std::remove_cvre
 
 [[noreturn]] void raise_not_hashable(size_t argument, const char* type);
 [[noreturn]] void raise_not_dynamic(size_t argument, const char* type);
+[[noreturn]] void raise_static_array(const std::string& path);
+
+/// Errors: InvalidArgumentError if the thread is tracing.
+void refuse_within_trace();
+
+/// What messages and plans call an argument.
+inline std::string name_of(size_t argument) { return "args[" + std::to_string(argument) + "]"; }
 
 template <typename T>
 concept Hashable = requires(const T& value) {

@@ -64,6 +64,52 @@ TEST_F(BadInput, StaticArgumentsThatCannotBeTold) {
             5);
 }
 
+TEST_F(BadInput, ArraysInStaticArguments) {
+  const auto scale = parallelize([](const Array& x, const std::vector<Array>& by) { return x * by[0]; },
+                                 {.static_argnums = std::vector{1}});
+  EXPECT_THAT(message_of([&] { scale(ones({8}), std::vector<Array>{Array(2)}); }),
+              AllOf(HasSubstr("args[1][0]"), HasSubstr("static")));
+}
+
+TEST_F(BadInput, MapKeysThatReadLikeStructure) {
+  using Table = std::map<std::string, std::vector<int>>;
+  const auto count = parallelize([](const Array& x, const Table& table) { return x * table.begin()->first.size(); });
+  EXPECT_EQ(count(ones({8}), Table{{"a", {}}, {"b [0 c", {}}}).to_vector<float>()[0], 1);
+  EXPECT_EQ(count(ones({8}), Table{{"a [0 b", {}}, {"c", {}}}).to_vector<float>()[0], 6);
+}
+
+TEST_F(BadInput, CallsWithinATrace) {
+  std::optional<ParallelizedFunction<std::function<Array(const Array&)>>> itself;
+  std::shared_ptr<Executable> seen;
+  bool recurse = true;
+  itself = parallelize(std::function<Array(const Array&)>([&](const Array& x) {
+    seen = itself->get_last_executable();
+    return recurse ? (*itself)(x) : x + 1;
+  }));
+  EXPECT_THAT(message_of([&] { (*itself)(ones({8})); }), HasSubstr("inside another traced function"));
+  recurse = false;
+  EXPECT_EQ((*itself)(ones({8})).to_vector<float>()[0], 2);
+  EXPECT_EQ(seen, nullptr);
+  // Whether it is compiled already makes no difference.
+  const Array known = ones({8});
+  const auto outer = parallelize([&](const Array& x) { return x + (*itself)(known); });
+  EXPECT_THAT(message_of([&] { outer(ones({8})); }), HasSubstr("inside another traced function"));
+}
+
+TEST_F(BadInput, CotangentsAndTangentsOfAnotherType) {
+  const auto twice = [](const Array& x) { return x * 2; };
+  const Array x = ones({2});
+  const auto pull = vjp(twice, x).second;
+  EXPECT_THAT(message_of([&] { pull(ones({3})); }), AllOf(HasSubstr("f32[3]"), HasSubstr("f32[2]")));
+  EXPECT_THAT(message_of([&] { pull(ones({2}, DType::kBF16)); }), AllOf(HasSubstr("bf16[2]"), HasSubstr("f32[2]")));
+  EXPECT_EQ(std::get<0>(vjp(twice, Array(3.0)).second(1)).item<float>(), 2);  // a number takes the type
+  EXPECT_THAT(message_of([&] { jvp(twice, std::tuple(x), std::tuple(ones({2}, DType::kF64))); }),
+              AllOf(HasSubstr("f64[2]"), HasSubstr("f32[2]")));
+  const auto both = [](const std::vector<Array>& all) { return all; };
+  const auto pull_two = vjp(both, std::vector<Array>{x, x}).second;
+  EXPECT_THAT(message_of([&] { pull_two({x}); }), AllOf(HasSubstr("1 cotangent"), HasSubstr("2 outputs")));
+}
+
 TEST_F(BadInput, StaticValuesAreReadAtEachCall) {
   int compiled = 0;
   const auto step = parallelize(
@@ -151,6 +197,7 @@ TEST(ClusterLife, FunctionsSurviveANewCluster) {
               }),
               HasSubstr("shut down"));
   EXPECT_THAT(message_of([&] { old->launch_on_driver({ones({4, 2}), ones({32, 4})}); }), HasSubstr("shut down"));
+  EXPECT_THAT(message_of([&] { old->preshard_dynamic_args({ones({4, 2}), ones({32, 4})}); }), HasSubstr("shut down"));
   EXPECT_NEAR(step(ones({4, 2}), ones({32, 4})).to_vector<float>()[0], expected(32), 1e-6);
   EXPECT_EQ(step.get_last_executable()->mesh_executable().logical_mesh().num_devices(), 4);
   shutdown();

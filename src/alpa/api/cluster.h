@@ -27,7 +27,8 @@ bool is_initialized();
 /// Devices of the initialized cluster. Errors: InvalidArgumentError that says to call init.
 int64_t num_devices();
 
-/// Forgets all compiled functions.
+/// Forgets the compiled steps of all parallelized functions: the next calls compile anew. What a step holds is freed
+/// when its function is called again or ends.
 void clear_executable_cache();
 
 namespace api {

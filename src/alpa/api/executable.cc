@@ -25,15 +25,6 @@
 
 namespace alpa {
 
-std::string ShardParallel::key() const {
-  std::string text = "shard";
-  if (mesh_shape) {
-    for (const int64_t size : *mesh_shape) text += fmt::format(" {}", size);
-  }
-  if (memory_budget_bytes) text += fmt::format(" memory {}", *memory_budget_bytes);
-  return text;
-}
-
 namespace {
 
 std::vector<const Array*> pointers_to(const std::vector<Array>& arrays) {
@@ -115,6 +106,7 @@ class CompiledStep : public Executable, public Tenant {
   }
 
   std::vector<Array> preshard(std::span<const Array* const> arguments) override {
+    mesh_executable();  // what is placed for a cluster that has ended would be of no use
     const std::vector<tensor::PlacedValue*>& values = values_of(arguments);
     std::vector<std::shared_ptr<DistributedArray>> moved;
     const std::vector<DistributedArray*>& placed = place(values, moved);

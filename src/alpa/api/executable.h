@@ -37,7 +37,7 @@ class Executable {
   virtual std::string get_hlo_text() const = 0;
   /// The plan as JSON.
   virtual std::string get_plan() const = 0;
-  /// Seconds from launch to the end of each step that was followed by `sync`.
+  /// Seconds from each launch that was followed by `sync` to the end of that wait: call it at once to time a step.
   virtual std::vector<double> get_execution_time_costs() const = 0;
   /// Bytes on one device: arguments, outputs and temporaries, as its compiler counts them.
   virtual int64_t get_total_allocation_size() const = 0;

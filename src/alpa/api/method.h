@@ -14,8 +14,6 @@ struct ParallelMethod {
   virtual ~ParallelMethod() = default;
   /// "shard", "data".
   virtual std::string name() const = 0;
-  /// Text that differs for methods that compile otherwise.
-  virtual std::string key() const = 0;
 
   /// Sizes of the logical mesh's axes; empty: the best of all factorizations of the device count.
   std::optional<std::vector<int64_t>> mesh_shape;
@@ -26,7 +24,6 @@ struct ShardParallel : ParallelMethod {
   ShardParallel() = default;
   explicit ShardParallel(std::vector<int64_t> shape) { mesh_shape = std::move(shape); }
   std::string name() const override { return "shard"; }
-  std::string key() const override;
 
   /// Most bytes that a device may hold; empty: the cluster's device memory.
   std::optional<int64_t> memory_budget_bytes;
@@ -35,7 +32,6 @@ struct ShardParallel : ParallelMethod {
 /// The batch is spread over all devices, all else is whole on each.
 struct DataParallel : ParallelMethod {
   std::string name() const override { return "data"; }
-  std::string key() const override { return "data"; }
 };
 
 /// Any method, held by value.

@@ -83,7 +83,7 @@ class ParallelizedFunction {
     return all;
   }
 
-  /// Of the last call; null before it.
+  /// Of the last arguments that the function was called with or compiled for; null before.
   std::shared_ptr<Executable> get_last_executable() const {
     const std::lock_guard lock(shared_->mutex);
     return shared_->last == nullptr ? nullptr : shared_->last->executable;
@@ -101,13 +101,13 @@ class ParallelizedFunction {
     std::shared_ptr<Executable> executable;
     std::any result;   ///< What the function returned while it was traced: the structure of each result.
     std::any statics;  ///< The static arguments, to compare what is told apart by its hash.
-    uint64_t generation = 0;
   };
   struct Shared {
     Shared(Function f, ParallelizeOptions o) : function(std::move(f)), options(std::move(o)) {}
     Function function;
     ParallelizeOptions options;
-    std::mutex mutex;
+    std::recursive_mutex mutex;  // held while the function is traced, which may ask for the last executable
+    uint64_t generation = 0;     ///< Of the cache; entries of another are stale.
     std::unordered_map<std::string, std::vector<std::shared_ptr<Entry>>> entries;
     std::shared_ptr<Entry> last;
   };
@@ -115,6 +115,7 @@ class ParallelizedFunction {
   // `Tuple` holds the values of the arguments, `All` them or references.
   template <typename Tuple, typename All>
   void flatten(const All& all, api::FlatCall& call) const {
+    api::refuse_within_trace();
     call.kinds = kinds_of<Tuple>();
     [&]<size_t... Index>(std::index_sequence<Index...>) {
       (flatten_one(std::get<Index>(all), Index, call), ...);
@@ -130,7 +131,7 @@ class ParallelizedFunction {
       else if constexpr (api::Hashable<T>)
         call.key += std::to_string(std::hash<T>{}(argument));
       else if constexpr (frontend::is_pytree<T>())
-        call.key += tree_structure(argument);
+        call.key += structure_without_arrays(argument, index);
       else if constexpr (std::is_empty_v<T>)
         call.key += typeid(T).name();
       else
@@ -143,6 +144,13 @@ class ParallelizedFunction {
     } else {
       api::raise_not_dynamic(index, typeid(T).name());
     }
+  }
+
+  template <typename T>
+  static std::string structure_without_arrays(const T& argument, size_t index) {
+    const std::vector<std::string> arrays = tree_paths(argument, api::name_of(index).c_str());
+    if (!arrays.empty()) api::raise_static_array(arrays[0]);
+    return tree_structure(argument);
   }
 
   template <typename Tuple>
@@ -196,8 +204,8 @@ class ParallelizedFunction {
   }
 
   template <typename Tuple, typename All>
-  static bool fits(const Entry& entry, const All& all, const api::FlatCall& call, uint64_t generation) {
-    if (entry.generation != generation || entry.key != call.key) return false;
+  static bool fits(const Entry& entry, const All& all, const api::FlatCall& call) {
+    if (entry.key != call.key) return false;
     const auto* statics = std::any_cast<Tuple>(&entry.statics);
     return statics != nullptr && same_statics(*statics, all, call.kinds);
   }
@@ -205,16 +213,18 @@ class ParallelizedFunction {
   template <typename Tuple, typename All>
   std::shared_ptr<Entry> compiled(const All& all, const api::FlatCall& call) const {
     const std::lock_guard lock(shared_->mutex);
-    const uint64_t generation = api::cache_generation();
+    if (const uint64_t generation = api::cache_generation(); shared_->generation != generation) {
+      shared_->entries.clear();
+      shared_->last.reset();
+      shared_->generation = generation;
+    }
     // Mostly it is the same step again, whose key need not be hashed.
-    if (shared_->last != nullptr && fits<Tuple>(*shared_->last, all, call, generation)) return shared_->last;
+    if (shared_->last != nullptr && fits<Tuple>(*shared_->last, all, call)) return shared_->last;
     std::vector<std::shared_ptr<Entry>>& entries = shared_->entries[call.key];
-    std::erase_if(entries, [&](const auto& entry) { return entry->generation != generation; });
-    auto known = std::find_if(entries.begin(), entries.end(),
-                              [&](const auto& entry) { return fits<Tuple>(*entry, all, call, generation); });
+    auto known =
+        std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return fits<Tuple>(*entry, all, call); });
     if (known == entries.end()) {
       entries.push_back(compile<Tuple>(all, call));
-      entries.back()->generation = generation;
       known = entries.end() - 1;
     }
     shared_->last = *known;
@@ -229,7 +239,7 @@ class ParallelizedFunction {
     std::vector<std::string> names, output_names;
     std::vector<bool> donated, batch;
     for_each_dynamic(all, call.kinds, [&](size_t index, const auto& argument) {
-      for (std::string& path : tree_paths(argument, ("args[" + std::to_string(index) + "]").c_str())) {
+      for (std::string& path : tree_paths(argument, api::name_of(index).c_str())) {
         names.push_back(std::move(path));
         donated.push_back(call.kinds.is_donated[index]);
         batch.push_back(call.kinds.is_batch[index]);

@@ -100,7 +100,7 @@ void walk(Tree& tree, Visitor& visitor, const KeyPath& path) {
         else
           return static_text(key);
       }();
-      visitor.mark(text);
+      visitor.mark(static_text(key));
       walk(value, visitor, KeyPath(path, text.c_str()));
     }
   } else if constexpr (IsOptional<T>::value) {

@@ -1,5 +1,7 @@
 #include "alpa/frontend/transforms.h"
 
+#include <fmt/format.h>
+
 #include "alpa/base/error.h"
 #include "alpa/frontend/autodiff.h"
 #include "alpa/frontend/gradient_marker.h"
@@ -44,6 +46,16 @@ class GradDepth {
   }
 };
 
+// A tangent or cotangent has the shape of what it belongs to, and its element type unless that has no derivatives; a
+// C++ number takes it.
+Array matched(const char* what, const std::string& name, const Array& given, const Shape& expected) {
+  const bool typed = is_differentiable(expected.dtype) && given.dtype() != expected.dtype;
+  require<InvalidArgumentError>(given.dims() == expected.dims && (!typed || given.is_weak()), what,
+                                "{} is {}, it must be {}", name, tensor::to_string(given.shape()),
+                                tensor::to_string(expected));
+  return typed ? given.astype(expected.dtype) : given;
+}
+
 void check_loss(const char* what, const std::vector<Array>& outputs) {
   require<InvalidArgumentError>(!outputs.empty() && outputs[0].rank() == 0 && tensor::is_floating(outputs[0].dtype()),
                                 what,
@@ -84,7 +96,14 @@ GradResult value_and_grad(const char* what, const std::vector<Array>& variables,
 Linearized vjp(const std::vector<Array>& variables, const FlatFunction& function) {
   const std::vector<Array> points = aliased(variables);
   Linearized linear = linearize(function(points), points);
-  linear.pullback = [pull = std::move(linear.pullback), variables](const std::vector<Array>& cotangents) {
+  linear.pullback = [pull = std::move(linear.pullback), outputs = linear.outputs,
+                     variables](std::vector<Array> cotangents) {
+    require<InvalidArgumentError>(cotangents.size() == outputs.size(), "vjp", "{} cotangents for {} outputs",
+                                  cotangents.size(), outputs.size());
+    for (size_t k = 0; k < cotangents.size(); ++k) {
+      if (cotangents[k].defined())
+        cotangents[k] = matched("vjp", fmt::format("cotangent {}", k), cotangents[k], outputs[k].shape());
+    }
     std::vector<Array> result = pull(cotangents);
     for (size_t k = 0; k < result.size(); ++k) result[k] = instantiate(result[k], variables[k].shape());
     return result;
@@ -95,13 +114,10 @@ Linearized vjp(const std::vector<Array>& variables, const FlatFunction& function
 Forward jvp(const std::vector<Array>& variables, const std::vector<Array>& tangents, const FlatFunction& function) {
   require<InvalidArgumentError>(variables.size() == tangents.size(), "jvp", "{} primals and {} tangents",
                                 variables.size(), tangents.size());
-  for (size_t k = 0; k < variables.size(); ++k) {
-    require<InvalidArgumentError>(variables[k].dims() == tangents[k].dims(), "jvp", "primal {} is {}, its tangent {}",
-                                  k, tensor::to_string(variables[k].shape()), tensor::to_string(tangents[k].shape()));
-  }
   size_t num_outputs = 0;
   std::vector<Array> inputs = variables;
-  inputs.insert(inputs.end(), tangents.begin(), tangents.end());
+  for (size_t k = 0; k < variables.size(); ++k)
+    inputs.push_back(matched("jvp", fmt::format("tangent {}", k), tangents[k], variables[k].shape()));
   std::vector<Array> all = traced("jvp", inputs, [&](const std::vector<Array>& both) {
     const auto cut = both.begin() + static_cast<std::ptrdiff_t>(variables.size());
     const std::vector<Array> points = aliased({both.begin(), cut});

@@ -109,7 +109,7 @@ auto grad(Function function, ArgNums<Index...> which = {}) {
 }
 
 /// Value of `function(arguments...)` and the pullback: from a cotangent of the value (a tree like it) a tuple of
-/// cotangents of the arguments.
+/// cotangents of the arguments. Errors: InvalidArgumentError for a cotangent of another shape or element type.
 template <typename Function, typename... Args>
 auto vjp(const Function& function, const Args&... arguments) {
   using Result = std::remove_cvref_t<decltype(function(arguments...))>;
@@ -127,6 +127,7 @@ auto vjp(const Function& function, const Args&... arguments) {
 }
 
 /// Value of `function` at the primals and how it changes along the tangents (tuples of the arguments).
+/// Errors: InvalidArgumentError for a tangent of another shape or element type.
 template <typename Function, typename... Args>
 auto jvp(const Function& function, const std::tuple<Args...>& primals, const std::tuple<Args...>& tangents) {
   using Result = std::remove_cvref_t<decltype(std::apply(function, primals))>;
