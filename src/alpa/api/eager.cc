@@ -1,5 +1,6 @@
 #include "alpa/api/eager.h"
 
+#include <algorithm>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -73,7 +74,9 @@ class FirstDevice : public frontend::Evaluator {
   static pjrt::Buffer* on_first_device(const ClusterState& cluster, tensor::PlacedValue& value,
                                        std::vector<pjrt::Buffer>& placed) {
     auto* const array = dynamic_cast<runtime::DistributedArray*>(&value);
-    if (array != nullptr && array->buffers().size() == 1) return &array->buffers()[0];
+    const bool whole = array != nullptr && std::all_of(array->spec().dims.begin(), array->spec().dims.end(),
+                                                       [](const sharding::Tile& tile) { return tile.empty(); });
+    if (whole) return &array->buffers()[0];  // which lies on the first device
     placed.push_back(pjrt::Buffer::from_host(cluster.client, cluster.client.devices()[0], value.to_host()));
     return &placed.back();
   }

@@ -306,8 +306,7 @@ std::shared_ptr<Executable> compile_step(const Step& step, const ParallelMethod&
   options.num_devices = cluster->num_devices;
   options.cluster = cluster->spec;
   if (method.mesh_shape) options.mesh = mesh::LogicalMesh(*method.mesh_shape);
-  if (const auto* shard = dynamic_cast<const ShardParallel*>(&method))
-    options.memory_cap_bytes = shard->memory_budget_bytes;
+  options.memory_cap_bytes = method.memory_budget_bytes;
   plan::Plan plan = compiler::plan_program(program, options);
   auto compiled = std::make_shared<CompiledStep>(cluster, step, std::move(program), std::move(plan));
   cluster->admit(compiled);

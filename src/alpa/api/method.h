@@ -17,6 +17,8 @@ struct ParallelMethod {
 
   /// Sizes of the logical mesh's axes; empty: the best of all factorizations of the device count.
   std::optional<std::vector<int64_t>> mesh_shape;
+  /// Most bytes that a device may hold; empty: the cluster's device memory.
+  std::optional<int64_t> memory_budget_bytes;
 };
 
 /// Each operator and tensor is sharded as the planner finds best.
@@ -24,9 +26,6 @@ struct ShardParallel : ParallelMethod {
   ShardParallel() = default;
   explicit ShardParallel(std::vector<int64_t> shape) { mesh_shape = std::move(shape); }
   std::string name() const override { return "shard"; }
-
-  /// Most bytes that a device may hold; empty: the cluster's device memory.
-  std::optional<int64_t> memory_budget_bytes;
 };
 
 /// The batch is spread over all devices, all else is whole on each.

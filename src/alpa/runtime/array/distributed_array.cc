@@ -69,6 +69,9 @@ DistributedArray::DistributedArray(std::shared_ptr<const Placement> placement, s
   ALPA_CHECK(static_cast<int64_t>(buffers_.size()) == placement_->mesh.num_devices());
 }
 
+DistributedArray::DistributedArray(DistributedArray&& other) noexcept
+    : placement_(std::move(other.placement_)), buffers_(std::move(other.buffers_)), released_(other.released_.load()) {}
+
 DistributedArray::~DistributedArray() {
   if (link_.list != nullptr) LiveArrays::remove(*this);
 }

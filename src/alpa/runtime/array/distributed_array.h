@@ -37,7 +37,7 @@ class DistributedArray final : public tensor::PlacedValue {
  public:
   /// Arrays share descriptions: a step makes hundreds.
   DistributedArray(std::shared_ptr<const Placement> placement, std::vector<pjrt::Buffer> buffers);
-  DistributedArray(DistributedArray&&) noexcept = default;
+  DistributedArray(DistributedArray&& other) noexcept;
   ~DistributedArray() override;
 
   /// Cuts `value` and moves the parts to the first devices of the client. Errors: InvalidArgumentError if the spec pads
@@ -71,7 +71,7 @@ class DistributedArray final : public tensor::PlacedValue {
 
   std::shared_ptr<const Placement> placement_;
   std::vector<pjrt::Buffer> buffers_;
-  bool released_ = false;
+  std::atomic<bool> released_{false};
   Link link_;
 };
 
