@@ -19,6 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int64_t kMipEntries = 600'000;  // more than planning has time for
+
 constexpr const char* kExamples =
     "Examples:\n"
     "  alpa solve instance.json.gz --time-limit 300 --json answer.json\n"
@@ -32,7 +34,8 @@ struct SolveOptions {
   std::string json;
   double time_limit = 600;
   double gap = 0;
-  int64_t threads = 1;
+  int64_t threads = 0;
+  int64_t rounds = 1'000;
   uint64_t seed = 1;
 };
 
@@ -130,6 +133,9 @@ int run(const SolveOptions& options) {
   settings.relative_gap = options.gap;
   settings.time_limit_seconds = options.time_limit;
   settings.seed = options.seed;
+  settings.threads = static_cast<int>(options.threads);
+  settings.intense_rounds = options.rounds;
+  settings.mip_entries = kMipEntries;
   settings.progress = [&](const solver::Progress& at) {
     log.push_back(log_entry(at));
     progress.show(fmt::format("{} {}  objective {}  bound {}  gap {}", format_seconds(at.seconds), at.phase,
@@ -166,11 +172,15 @@ Command add_solve(CLI::App& root) {
       ->default_str("0")
       ->check(number_within(0, 1));
   app->add_option("--threads", options->threads,
-                  "Most threads that may be used; more change nothing, as the search runs on one so that equal input "
-                  "gives equal "
-                  "output")
-      ->default_str("1")
-      ->check(CLI::Range(1, 1024));
+                  "Most threads that may be used, 0: all cores; the answer does not depend on it")
+      ->default_str("0")
+      ->check(CLI::Range(0, 1024));
+  app->add_option(
+         "--rounds", options->rounds,
+         "Most rounds of ever longer search after the usual ones, until the time limit; equal input and rounds "
+         "give equal output where the time limit does not strike")
+      ->default_str("1000")
+      ->check(CLI::Range(0, 1'000'000));
   app->add_option("--seed", options->seed, "Of the local search")->default_str("1");
   app->add_option("--json,--out", options->json,
                   "Writes solution, objective, bound, feasibility, seconds and log as JSON");

@@ -67,6 +67,10 @@ void add_step_options(CLI::App& app, StepOptions& options) {
                  "Logical mesh A, AxB or AxBxC; axes x, y, z. Default: every factorization is tried");
   app.add_option("--memory-gb", options.memory_gb, "Most memory of a device, in 2^30 bytes. Default: the cluster's")
       ->check(number_within(kLeastMemoryGb, kMostMemoryGb));
+  app.add_option("--gap", options.gap,
+                 "Stop when (objective - bound) / objective is proved to be at most this; 0: the best plan there is")
+      ->default_str("0.01")
+      ->check(number_within(0, 1));
   app.add_option(
          "--constraint", options.constraints,
          "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an axis, "
@@ -102,6 +106,7 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
                             "gradient accumulation, which is not in this version; use 1",
                             options.micro_batches);
   if (options.memory_gb) result.memory_cap_bytes = std::llround(*options.memory_gb * static_cast<double>(1 << 30));
+  result.relative_gap = options.gap;
   const std::optional<int64_t> of_hosts = devices_of_hosts(options);
   const bool none = result.method == compiler::Method::kNone;
   result.num_devices = options.devices > 0    ? options.devices

@@ -21,6 +21,7 @@ struct StepOptions {
   std::string mesh;
   int64_t devices = 0;              ///< 0: not given.
   std::optional<double> memory_gb;  ///< Units: 2^30 bytes.
+  double gap = 0.01;
   std::vector<std::string> constraints;
   std::string cluster = "local-cpu";
   int64_t hosts = 0;  ///< 0: not given.

@@ -8,6 +8,7 @@ namespace alpa::solver {
 namespace {
 
 constexpr int32_t kSizes[] = {8, 25, 80, 300};
+constexpr int64_t kStopInterval = 16;
 constexpr int32_t kStrategies[] = {0, 3, 6, 12};
 const EliminationBudget kBlockBudget{20'000, 1'500'000};
 
@@ -48,7 +49,7 @@ void CappedLocal::consider() {
   known_ = true;
   best_cost_ = cost.cost;
   best_ = labels_;
-  if (listener_ && !listener_(labels_, cost.cost)) stopped_ = true;
+  if (listener_) listener_(labels_, cost.cost);
 }
 
 /// Raises the prices of the worst rows, lowers those of rows with room.
@@ -68,10 +69,11 @@ void CappedLocal::adapt(double rate) {
 }
 
 void CappedLocal::descend(int64_t rounds, int64_t blocks_a_round) {
-  for (int64_t round = 0; round < rounds && !stopped_; ++round) {
+  for (int64_t round = 0; round < rounds; ++round) {
     prices_.set(price_, 0);
     unaries_ = prices_.unaries();
     for (int64_t b = 0; b < blocks_a_round; ++b) {
+      if (b % kStopInterval == 0 && stopped()) return;
       apply(search_.solve(search_.random_region(kSizes[search_.draw(4)]), labels_, unaries_,
                           kStrategies[search_.draw(4)], kBlockBudget));
     }
@@ -144,9 +146,10 @@ bool CappedLocal::try_block(Cost allowance) {
 }
 
 void CappedLocal::improve(int64_t blocks) {
-  if (!known_ || stopped_) return;
+  if (!known_) return;
   start(best_);
-  for (int64_t b = 0; b < blocks && !stopped_; ++b) {
+  for (int64_t b = 0; b < blocks; ++b) {
+    if (b % kStopInterval == 0 && stopped()) return;
     const double heat = 2e-4 * (1 - double(b) / double(blocks));
     const Cost allowance = search_.draw(4) == 0 ? Cost(heat * double(best_cost_)) : 0;
     if (try_block(allowance)) consider();

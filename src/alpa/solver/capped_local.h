@@ -19,8 +19,11 @@ class CappedLocal {
   /// Guide of BlockSearch, and prices to start from.
   void set_guide(const std::vector<std::vector<int64_t>>* reduced, const std::vector<double>& price);
 
-  /// Hears of each labelling that is allowed, fits and costs less than those before. False: stop.
-  using Listener = std::function<bool(const std::vector<int32_t>&, Cost)>;
+  /// Asked now and then. True: stop.
+  void set_stop(std::function<bool()> stop) { stop_ = std::move(stop); }
+
+  /// Hears of each labelling that is allowed, fits and costs less than those before.
+  using Listener = std::function<void(const std::vector<int32_t>&, Cost)>;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
 
   void start(const std::vector<int32_t>& labels);
@@ -33,12 +36,12 @@ class CappedLocal {
   void improve(int64_t blocks);
 
   bool known() const { return known_; }
-  Cost best_cost() const { return best_cost_; }
   const std::vector<int32_t>& best() const { return best_; }
 
  private:
   void apply(const BlockSearch::Block& block);
   void consider();
+  bool stopped() const { return stop_ && stop_(); }
   void adapt(double rate);
   bool try_block(Cost allowance);
   Cost change_of(const BlockSearch::Block& block);
@@ -56,7 +59,7 @@ class CappedLocal {
   std::vector<char> in_block_;
   Cost best_cost_ = 0;
   bool known_ = false;
-  bool stopped_ = false;
+  std::function<bool()> stop_;
   Listener listener_;
 };
 

@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "alpa/solver/capped_dual.h"
-#include "alpa/solver/capped_local.h"
+#include "alpa/solver/capped_start.h"
+#include "alpa/solver/capped_team.h"
 #include "alpa/solver/component_solver.h"
 #include "alpa/solver/fixing.h"
 #include "alpa/solver/highs/mip.h"
 #include "alpa/solver/memory_reduction.h"
 #include "alpa/solver/memory_rows.h"
 #include "alpa/solver/mini_bucket.h"
+#include "alpa/solver/parallel.h"
 #include "alpa/solver/presolve.h"
 
 namespace alpa::solver {
@@ -22,18 +25,34 @@ namespace {
 constexpr double kDualWork = 6e8;
 constexpr double kShares[] = {0.1, 0.1, 0.2, 0.6};  // Of the budgets of a round, turn by turn.
 constexpr int kPolish = 60;                         // Sweeps at the best prices.
-constexpr double kDescents = 30;                    // Price changes of the search.
-constexpr double kGain = 0.05;                      // Share of the gap that a turn must close for another one.
+constexpr int64_t kDescents = 30;                   // Price changes of the search.
+constexpr int64_t kTeamEntries = 1'000'000;         // Up to which two search side by side.
+constexpr int64_t kMostIntensity = 64;
+constexpr int64_t kMipIntensity = 16;  // From which on the MIP is tried where the search finds nothing.
+constexpr int kIdle = 2;               // Rounds without a better choice that are enough for that.
+constexpr double kMipGap = 0.01;       // Below which the MIP is tried at once.
+constexpr double kGain = 0.05;         // Share of the gap that a turn must close for another one.
 constexpr int64_t kBucketEntries[] = {1'000, 10'000, 100'000};
 constexpr double kBucketGain = 0.2;  // Share of the gap that a bucket size must close for a larger one to be tried.
 
-class CappedSearch {
- public:
-  explicit CappedSearch(Run& run) : run_(run), limit_(*run.problem().usage_limit), graph_(run.problem(), true) {}
+}  // namespace
 
-  bool run() {
+class CappedSearch::Search {
+ public:
+  explicit Search(Run& run) : run_(run), limit_(*run.problem().usage_limit), graph_(run.problem(), true) {}
+
+  void start() {
     run_.begin("reduce");
     presolve(graph_);
+    if (settled() || run_.best().known) return run_.finish();
+    run_.begin("start");
+    const Mrf mrf = snapshot(graph_);
+    const MemoryRows rows = memory_rows(run_.problem(), graph_, mrf, limit_);
+    quick_starts(mrf, rows, limit_, [&](const std::vector<int32_t>& labels) { offer(mrf, labels); });
+    run_.finish();
+  }
+
+  bool run() {
     for (int64_t round = 0; !settled() && !run_.out_of_time(); ++round) {
       if (!step(round)) break;
     }
@@ -96,9 +115,28 @@ class CappedSearch {
     const Mrf rest = snapshot(graph_);
     const bool shrank = dropped > 0 && rest.entries() * 100 < mrf.entries() * 97;
     // A round that does not shrink the field is followed by one that searches, and then by the MIP.
-    const bool last = (!shrank && search && round > 0) || round + 1 >= run_.options().search_rounds;
+    const bool spent = (!shrank && search && round > 0) || round + 1 >= run_.options().search_rounds + intensified_;
     stalled_ = !shrank;
-    return last ? finish_by_mip(rest) : true;
+    return spent ? intensify(rest) : true;
+  }
+
+  /// The usual rounds are spent: the MIP where it promises to end the search, then rounds with ever more local search,
+  /// and the MIP where those find nothing better any more. False: this was the last round.
+  bool intensify(const Mrf& mrf) {
+    const bool improved = run_.best().known && (!last_objective_ || run_.best().objective < *last_objective_);
+    if (run_.best().known) last_objective_ = run_.best().objective;
+    idle_ = improved ? 0 : idle_ + 1;
+    const bool last = intensified_ >= run_.options().intense_rounds || run_.out_of_time();
+    const bool small_gap =
+        run_.best().known && double(run_.best().objective - run_.bound()) < kMipGap * double(run_.best().objective);
+    if (!tried_mip_ && (last || small_gap || (idle_ >= kIdle && intensity_ >= kMipIntensity))) {
+      tried_mip_ = finish_by_mip(mrf);
+      if (settled()) return false;
+    }
+    if (last) return false;
+    ++intensified_;
+    intensity_ = std::min(2 * intensity_, kMostIntensity);
+    return true;
   }
 
   std::vector<double> start_prices(const MemoryRows& rows) const {
@@ -118,35 +156,60 @@ class CappedSearch {
   }
 
   /// Offers a labelling that fits where it beats the run's best. False: nothing is left to gain.
-  bool offer(const Mrf& mrf, const std::vector<int32_t>& labels, Cost cost) {
-    if (!run_.best().known || (cost << graph_.shift()) < run_.best().objective) run_.offer(expand(graph_, mrf, labels));
+  bool offer(const Mrf& mrf, const std::vector<int32_t>& labels, std::optional<double> seconds = {}) {
+    const Cost cost = cost_of(mrf, labels).cost << graph_.shift();
+    if (!run_.best().known || cost < run_.best().objective) run_.offer(expand(graph_, mrf, labels), nullptr, seconds);
     return !run_.near_enough(run_.best(), run_.bound()) && !run_.out_of_time();
   }
 
   int64_t bound_and_search(const Mrf& mrf, const MemoryRows& rows, int64_t round, bool search) {
     CappedDual dual(mrf, rows, limit_);
     dual.set_prices(start_prices(rows));
-    CappedLocal local(mrf, rows, limit_, run_.options().seed + static_cast<uint64_t>(round));
-    local.set_listener([&](const std::vector<int32_t>& labels, Cost cost) { return offer(mrf, labels, cost); });
+    CappedTeam team(
+        mrf, rows, limit_, run_.options().seed + static_cast<uint64_t>(round), mrf.entries() <= kTeamEntries ? 2 : 1,
+        [this] { return run_.seconds_left() <= 0; }, [this] { return run_.seconds(); });
     const auto entries = double(std::max<int64_t>(mrf.entries(), 1000));
     const auto most = static_cast<int64_t>(std::clamp(kDualWork / entries, 100.0, 1000.0));
     const int64_t steps = round == 0 ? most : most / 4;
-    const int64_t blocks = 40 + mrf.size() / 10;
-    // The bound and the search take turns, so that a gap that may stay ends both early.
+    // The bound and the search go side by side, so that a gap that may stay ends both early. A turn's search is guided
+    // by the prices of the turn before.
     double gap = 0;
-    for (double share : kShares) {
-      run_.begin("price");
-      climb(mrf, rows, dual, static_cast<int64_t>(std::ceil(share * double(steps))));
-      if (done()) break;
+    for (size_t turn = 0; turn <= std::size(kShares) && !done(); ++turn) {
+      std::vector<std::function<void()>> tasks;
+      if (turn < std::size(kShares)) tasks.push_back([&] { climb(mrf, rows, dual, share_of(turn, steps)); });
+      if (turn > 0 && search) add_searches(mrf, dual, team, round, turn - 1, tasks);
+      run_.begin(tasks.size() > 1 ? "price and search" : turn < std::size(kShares) ? "price" : "search");
+      for_each_in_parallel(tasks.size(), [&](size_t k) { tasks[k](); }, run_.options().threads);
+      for (const CappedTeam::Find& find : team.take_finds()) offer(mrf, find.labels, find.seconds);
+      if (done() || turn == std::size(kShares)) break;
       dual.polish(kPolish);
       raise_bound(dual.bound());
-      if (done()) break;
-      if (search) search_blocks(mrf, dual, local, round, share, blocks);
-      if (done() || !gap_shrinks(gap)) break;
+      if (done() || (turn > 0 && !gap_shrinks(gap))) break;
     }
     keep_prices(rows, dual.prices());
     if (!done()) raise_by_buckets(mrf, dual);
     return done() ? 0 : fix(mrf, dual);
+  }
+
+  static int64_t share_of(size_t turn, int64_t steps) {
+    return static_cast<int64_t>(std::ceil(kShares[turn] * double(steps)));
+  }
+
+  /// The team's tasks of a turn.
+  void add_searches(const Mrf& mrf, const CappedDual& dual, CappedTeam& team, int64_t round, size_t turn,
+                    std::vector<std::function<void()>>& tasks) {
+    team.set_guide(dual.reduced(), dual.prices());
+    const bool known = run_.best().known;
+    std::vector<int32_t> start = known ? labels_of(graph_, mrf, run_.best().choice) : dual.best_labels();
+    if (std::any_of(start.begin(), start.end(), [](int32_t s) { return s < 0; })) start = dual.best_labels();
+    const int64_t blocks = 40 + mrf.size() / 10;
+    CappedTeam::Effort effort{0, blocks, share_of(turn, 10 * blocks * intensity_)};
+    for (size_t k = 0; k < team.size(); ++k) {
+      // The first searches from the best on; others come down from the prices anew, and so end elsewhere.
+      const bool descends = round == 0 || !known || k > 0;
+      effort.descents = descends ? share_of(turn, kDescents) : 0;
+      tasks.push_back([&team, k, effort, from = k == 0 ? start : dual.best_labels()] { team.search(k, from, effort); });
+    }
   }
 
   /// Whether the gap became notably smaller since it was `last`; keeps it there.
@@ -159,19 +222,6 @@ class CappedSearch {
   }
 
   bool done() { return settled() || run_.out_of_time(); }
-
-  void search_blocks(const Mrf& mrf, const CappedDual& dual, CappedLocal& local, int64_t round, double share,
-                     int64_t blocks) {
-    run_.begin("search");
-    local.set_guide(&dual.reduced(), dual.prices());
-    if (!local.known()) local.start(dual.best_labels());
-    if (round == 0 || !run_.best().known) local.descend(static_cast<int64_t>(std::ceil(share * kDescents)), blocks);
-    if (!local.known() && run_.best().known) {
-      const std::vector<int32_t> labels = labels_of(graph_, mrf, run_.best().choice);
-      if (std::none_of(labels.begin(), labels.end(), [](int32_t s) { return s < 0; })) local.start(labels);
-    }
-    local.improve(static_cast<int64_t>(std::ceil(share * 10 * double(blocks))));
-  }
 
   /// Mini-buckets at the best prices, larger ones while they promise to close the gap.
   void raise_by_buckets(const Mrf& mrf, CappedDual& dual) {
@@ -194,7 +244,7 @@ class CappedSearch {
       raise_bound(dual.bound());
       if (peak_of(rows, usage) <= limit_) {
         const MrfCost cost = cost_of(mrf, labels);
-        if (cost.forbidden == 0) return offer(mrf, labels, cost.cost);
+        if (cost.forbidden == 0) return offer(mrf, labels);
       }
       if (run_.best().known && dual.bound() >= objective_limit()) return false;
       return !run_.out_of_time();
@@ -216,7 +266,7 @@ class CappedSearch {
     return pairs + fix_by_bound(graph_, mrf, dual.forced(), limit);
   }
 
-  /// Returns false: this is the last step.
+  /// False: the field is too large, or no time is left.
   bool finish_by_mip(const Mrf& mrf) {
     if (mrf.entries() > run_.options().mip_entries || run_.out_of_time()) return false;
     run_.begin("mip");
@@ -224,7 +274,7 @@ class CappedSearch {
     const MemoryRows rows = memory_rows(run_.problem(), graph_, mrf, limit_);
     if (rows.least_peak > limit_) {
       close();
-      return false;
+      return true;
     }
     const std::vector<double> price = start_prices(rows);
     std::vector<char> used(rows.size(), 0);
@@ -238,7 +288,7 @@ class CappedSearch {
     }
     while (!settled() && !run_.out_of_time() && mip_round(mrf, rows, request, used)) {
     }
-    return false;
+    return true;
   }
 
   /// One MIP with the rows so far. Returns whether rows were added.
@@ -281,11 +331,17 @@ class CappedSearch {
   std::optional<Cost> floor_;  ///< In the graph's units; none: nothing was dropped by its bound.
   bool infeasible_ = false;
   bool closed_ = false;
-  bool stalled_ = false;  ///< The last round fixed next to nothing.
+  bool stalled_ = false;     ///< The last round fixed next to nothing.
+  int64_t intensity_ = 1;    ///< Of the local search: multiplies its blocks.
+  int64_t intensified_ = 0;  ///< Rounds that were.
+  int idle_ = 0;             ///< Rounds in a row that found nothing better.
+  bool tried_mip_ = false;
+  std::optional<Cost> last_objective_;
 };
 
-}  // namespace
-
-bool search_capped(Run& run) { return CappedSearch(run).run(); }
+CappedSearch::CappedSearch(Run& run) : search_(std::make_unique<Search>(run)) {}
+CappedSearch::~CappedSearch() = default;
+void CappedSearch::start() { search_->start(); }
+bool CappedSearch::run() { return search_->run(); }
 
 }  // namespace alpa::solver

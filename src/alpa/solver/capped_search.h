@@ -1,12 +1,25 @@
 #pragma once
 
+#include <memory>
+
 #include "alpa/solver/run.h"
 
 namespace alpa::solver {
 
-/// Minimises the cost under the usage limit: reduction, then rounds of Lagrangian bound, priced block search and
-/// fixing, then a MIP whose usage rows are added as they are violated. The run's best choice and bound are updated.
-/// Returns whether it is proved that no choice fits.
-bool search_capped(Run& run);
+/// Bound, local search, fixing and MIP for a problem with a usage limit.
+class CappedSearch {
+ public:
+  explicit CappedSearch(Run& run);
+  ~CappedSearch();
+
+  /// Reduces the problem and looks for a first choice that fits, which takes moments.
+  void start();
+  /// The search itself. Returns whether it proved that no choice is allowed and fits.
+  bool run();
+
+ private:
+  class Search;
+  std::unique_ptr<Search> search_;
+};
 
 }  // namespace alpa::solver

@@ -8,8 +8,9 @@
 
 namespace alpa::solver {
 
-void for_each_in_parallel(size_t count, const std::function<void(size_t)>& work) {
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+void for_each_in_parallel(size_t count, const std::function<void(size_t)>& work, int most_threads) {
+  const size_t cores =
+      most_threads > 0 ? static_cast<size_t>(most_threads) : std::max(1u, std::thread::hardware_concurrency());
   std::atomic<size_t> next = 0;
   std::vector<std::exception_ptr> errors(count);
   const auto run = [&] {

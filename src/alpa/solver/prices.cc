@@ -13,19 +13,19 @@ constexpr Cost kLargestUnary = Cost(1) << 57;
 }  // namespace
 
 Prices::Prices(const Mrf& mrf, const MemoryRows& rows, int64_t limit)
-    : mrf_(mrf), rows_(rows), limit_(limit), fixed_(rows.size(), 0), prefix_(rows.size() + 1, 0) {}
+    : mrf_(mrf), rows_(rows), limit_(limit), fixed_(rows.size(), 0), prefix_(rows.size() + 1, 0) {
+  most_bytes_ = std::max<int64_t>(limit_, 1);
+  for (const auto& spans : rows_.spans) {
+    for (const MemoryRows::Span& span : spans)
+      most_bytes_ = std::max(most_bytes_, *std::max_element(span.usage.begin(), span.usage.end()));
+  }
+}
 
 void Prices::set(const std::vector<double>& price, int bits) {
   bits_ = bits;
   double sum = 1;
   for (double p : price) sum += p;
-  int64_t bytes = std::max<int64_t>(limit_, 1);
-  for (const auto& spans : rows_.spans) {
-    for (const MemoryRows::Span& span : spans) {
-      bytes = std::max(bytes, *std::max_element(span.usage.begin(), span.usage.end()));
-    }
-  }
-  const double used = std::log2(sum) + std::log2(double(bytes)) + bits;
+  const double used = std::log2(sum) + std::log2(double(most_bytes_)) + bits;
   fraction_ = static_cast<int>(std::clamp(kMostBits - used, 0.0, double(kMostFraction)));
   for (int32_t r = 0; r < rows_.size(); ++r) {
     fixed_[r] = Cost(std::ldexp(price[r], bits + fraction_));

@@ -28,6 +28,7 @@ class Prices {
   const Mrf& mrf_;
   const MemoryRows& rows_;
   int64_t limit_;
+  int64_t most_bytes_;  ///< Largest number of bytes that a price is multiplied by.
   int bits_ = 0;
   int fraction_ = 0;         ///< Bits behind the point of a price.
   std::vector<Cost> fixed_;  ///< Price of each row.

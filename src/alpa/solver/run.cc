@@ -16,7 +16,7 @@ bool Run::out_of_time() {
   return true;
 }
 
-void Run::offer(const std::vector<int32_t>& choice, Incumbent* relaxed) {
+void Run::offer(const std::vector<int32_t>& choice, Incumbent* relaxed, std::optional<double> seconds_found) {
   const Evaluation evaluation = evaluate(problem_, choice);
   if (evaluation.forbidden) return;
   const auto keep = [&](Incumbent& incumbent) {
@@ -24,7 +24,16 @@ void Run::offer(const std::vector<int32_t>& choice, Incumbent* relaxed) {
     incumbent = {choice, evaluation.objective, true};
   };
   if (relaxed != nullptr) keep(*relaxed);
-  if (evaluation.fits) keep(best_);
+  if (!evaluation.fits || (best_.known && best_.objective <= evaluation.objective)) return;
+  keep(best_);
+  tell_at(seconds_found.value_or(seconds()));
+}
+
+void Run::tell_at(double seconds) {
+  if (!options_.progress) return;
+  Progress progress{phase_, seconds, std::nullopt, bound_};
+  if (best_.known) progress.objective = best_.objective;
+  options_.progress(progress);
 }
 
 void Run::raise_bound(Cost bound) {
@@ -59,11 +68,7 @@ void Run::finish() {
   } else {
     found->second += now - phase_start_;
   }
-  if (options_.progress) {
-    Progress progress{phase_, now, std::nullopt, bound_};
-    if (best_.known) progress.objective = best_.objective;
-    options_.progress(progress);
-  }
+  tell_at(now);
   phase_.clear();
 }
 

@@ -35,7 +35,8 @@ class Run {
 
   /// Evaluates a choice; keeps it as the run's best where it is allowed, fits and costs less, and as `relaxed` best
   /// where it is merely allowed.
-  void offer(const std::vector<int32_t>& choice, Incumbent* relaxed = nullptr);
+  /// `seconds`: when it was found; empty: now.
+  void offer(const std::vector<int32_t>& choice, Incumbent* relaxed = nullptr, std::optional<double> seconds = {});
 
   const Incumbent& best() const { return best_; }
   Cost bound() const { return bound_; }
@@ -54,6 +55,8 @@ class Run {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  void tell_at(double seconds);
 
   const Problem& problem_;
   const Options& options_;

@@ -1,6 +1,7 @@
 #include "alpa/solver/solve.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "alpa/solver/capped_search.h"
@@ -40,7 +41,10 @@ void find_least_cap(const Problem& problem, Run& run, const Incumbent& free, Sol
   solution.proved_infeasible = solution.proved_infeasible || least.no_choice || too_big;
   if (run.best().known) {
     solution.proved_infeasible = false;
-    if (!run.near_enough(run.best(), run.bound()) && !run.out_of_time()) search_capped(run);
+    if (run.near_enough(run.best(), run.bound()) || run.out_of_time()) return;
+    CappedSearch search(run);
+    search.start();
+    search.run();
   }
 }
 
@@ -66,9 +70,14 @@ Solution solve(const Problem& problem, const Options& options) {
   Solution solution;
   if (options.warm_start) run.offer(*options.warm_start);
   const bool capped = problem.usage_limit.has_value();
+  std::optional<CappedSearch> capped_search;
+  if (capped && limit_can_bind(problem)) {
+    capped_search.emplace(run);
+    capped_search->start();
+  }
   const FreeResult free = search_free(run);
   const bool open = !free.no_choice && !run.near_enough(run.best(), run.bound());
-  if (open && capped && limit_can_bind(problem)) solution.proved_infeasible = search_capped(run);
+  if (open && capped_search) solution.proved_infeasible = capped_search->run();
   if (free.no_choice) solution.proved_infeasible = true;
   if (capped && !free.no_choice && !run.best().known) find_least_cap(problem, run, free.incumbent, solution);
   report(problem, run, solution);

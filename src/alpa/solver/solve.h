@@ -12,7 +12,8 @@
 
 namespace alpa::solver {
 
-/// Where a solve stands; handed to Options::progress between its phases.
+/// Where a solve stands; handed to Options::progress after its phases and when the objective falls. What tasks that run
+/// beside each other find is told task by task, so that the order is always the same; `seconds` is when it was found.
 struct Progress {
   std::string phase;
   double seconds = 0;             ///< Since the call of solve.
@@ -28,9 +29,11 @@ struct Options {
   int64_t table_entries = 1 << 23;  ///< Largest table of the exact dynamic programme.
   int64_t work = 1'500'000'000;     ///< Elementary operations of one exact dynamic programme.
   int64_t search_rounds = 12;       ///< Rounds of bound, local search and fixing.
+  int64_t intense_rounds = 0;       ///< Further rounds under a usage limit, each with more search than the one before.
   int64_t branch_nodes = 20'000;    ///< Nodes of one branch and bound.
   int64_t mip_entries = 120'000;    ///< Largest sum of table entries for which a MIP is tried.
   uint64_t seed = 1;                ///< Of the local search.
+  int threads = 0;                  ///< Most that may be used, 0: all cores. The answer does not depend on it.
   std::optional<std::vector<int32_t>> warm_start;  ///< A choice to start from; ignored where it is not feasible.
   std::function<void(const Progress&)> progress;
 };
