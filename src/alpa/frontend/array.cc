@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "alpa/base/error.h"
 #include "alpa/frontend/evaluate.h"
 #include "alpa/frontend/host_value.h"
@@ -13,6 +16,15 @@ namespace {
 constexpr int64_t kPrintedInFull = 1000;
 constexpr int64_t kPrintedAtEnds = 3;
 
+// All digits, which a double would round.
+std::string integer_at(const tensor::Literal& literal, int64_t index) {
+  const std::byte* const place = literal.bytes().data() + index * 8;
+  int64_t value = 0;
+  std::memcpy(&value, place, sizeof(value));
+  return literal.shape().dtype == DType::kU64 ? fmt::format("{}", static_cast<uint64_t>(value))
+                                              : fmt::format("{}", value);
+}
+
 // Elements of one dim in brackets, inner dims on lines of their own; long dims by their ends.
 std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bool whole) {
   const Dims& dims = literal.shape().dims;
@@ -21,7 +33,10 @@ std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bo
     if (literal.shape().dtype == DType::kPred) return value != 0 ? "true" : "false";
     if (tensor::is_complex(literal.shape().dtype))
       return fmt::format("{:.6g}{:+.6g}i", value, literal.imaginary_at(offset));
-    return fmt::format("{:.6g}", value);
+    if (literal.shape().dtype == DType::kS64 || literal.shape().dtype == DType::kU64)
+      return integer_at(literal, offset);
+    if (tensor::is_integral(literal.shape().dtype)) return fmt::format("{:.0f}", value);
+    return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value);
   }
   int64_t stride = 1;
   for (size_t k = dim + 1; k < dims.size(); ++k) stride *= dims[k];
@@ -43,7 +58,7 @@ std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bo
 
 Array::Array(tensor::Literal value) : Array(std::make_shared<frontend::HostValue>(std::move(value))) {}
 
-Array Array::weak_scalar(double value, DType dtype) { return Array(frontend::number_node(value, dtype), 0); }
+Array Array::weak_scalar(long double value, DType dtype) { return Array(frontend::number_node(value, dtype), 0); }
 
 std::shared_ptr<frontend::Node> Array::leaf() const {
   struct Leaf : tensor::PlacedValue::Attachment {

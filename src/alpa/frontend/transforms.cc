@@ -44,6 +44,13 @@ class GradDepth {
   }
 };
 
+// An array in the direction of another; one that was never assigned is zero.
+void require_like(const char* what, const char* point, const char* direction, size_t k, const Shape& shape,
+                  const Array& array) {
+  require<InvalidArgumentError>(!array.defined() || array.shape() == shape, what, "{} {} is {}, its {} {}", point, k,
+                                tensor::to_string(shape), direction, tensor::to_string(array.shape()));
+}
+
 void check_loss(const char* what, const std::vector<Array>& outputs) {
   require<InvalidArgumentError>(!outputs.empty() && outputs[0].rank() == 0 && tensor::is_floating(outputs[0].dtype()),
                                 what,
@@ -83,8 +90,11 @@ GradResult value_and_grad(const char* what, const std::vector<Array>& variables,
 
 Linearized vjp(const std::vector<Array>& variables, const FlatFunction& function) {
   const std::vector<Array> points = aliased(variables);
-  Linearized linear = linearize(function(points), points);
-  linear.pullback = [pull = std::move(linear.pullback), variables](const std::vector<Array>& cotangents) {
+  Linearized linear = linearize(traced("vjp", points, function), points);
+  std::vector<Shape> shapes;
+  for (const Array& output : linear.outputs) shapes.push_back(output.shape());
+  linear.pullback = [pull = std::move(linear.pullback), variables, shapes](const std::vector<Array>& cotangents) {
+    for (size_t k = 0; k < shapes.size(); ++k) require_like("vjp", "value", "cotangent", k, shapes[k], cotangents[k]);
     std::vector<Array> result = pull(cotangents);
     for (size_t k = 0; k < result.size(); ++k) result[k] = instantiate(result[k], variables[k].shape());
     return result;
@@ -96,8 +106,7 @@ Forward jvp(const std::vector<Array>& variables, const std::vector<Array>& tange
   require<InvalidArgumentError>(variables.size() == tangents.size(), "jvp", "{} primals and {} tangents",
                                 variables.size(), tangents.size());
   for (size_t k = 0; k < variables.size(); ++k) {
-    require<InvalidArgumentError>(variables[k].dims() == tangents[k].dims(), "jvp", "primal {} is {}, its tangent {}",
-                                  k, tensor::to_string(variables[k].shape()), tensor::to_string(tangents[k].shape()));
+    require_like("jvp", "primal", "tangent", k, variables[k].shape(), tangents[k]);
   }
   size_t num_outputs = 0;
   std::vector<Array> inputs = variables;

@@ -216,7 +216,7 @@ Array conv_general_dilated(const ArrayLike& lhs, const ArrayLike& rhs, const Con
                                   .window_dilation = frontend::or_one(options.rhs_dilation, k)});
   }
   frontend::resolve_padding(op, options.padding, convolution.window, lhs.where);
-  const std::vector<Array> operands = frontend::promoted({lhs.array, rhs.array});
+  const std::vector<Array> operands = frontend::promoted({lhs.array, rhs.array}, lhs.where);
   return record(operands[0], operands[1], convolution, lhs.where);
 }
 

@@ -278,7 +278,8 @@ Array scatter(const Scatter& kind, const ArrayLike& x, const ArrayLike& indices,
               const Indexing& it) {
   const char* const name = kind.name;
   require_indices(name, indices);
-  const std::vector<Array> operands = {x.array.astype(x.array.dtype()), updates.array.astype(x.array.dtype())};
+  const std::vector<Array> operands = {x.array.astype(x.array.dtype()),
+                                       updates.array.astype(x.array.dtype(), updates.where)};
   const Dims expected = gathered_dims({operands[0], x.where}, indices, it);
   require<InvalidArgumentError>(expected == updates.array.dims(), name, "{} updated by {} at {}: the indices make [{}]",
                                 tensor::to_string(x.array.shape()), tensor::to_string(updates.array.shape()),
@@ -325,7 +326,7 @@ Array scatter_along(const Scatter& kind, const ArrayLike& x, const ArrayLike& in
   dims.erase(dims.begin() + place);
   dims.insert(dims.begin() + place, indices.array.dims().begin(), indices.array.dims().end());
   const Array places = with_vectors(indices.array, x.array.dim(place), it.mode);
-  const Array wide = broadcast_to(updates, dims, updates.where);
+  const Array wide = broadcast_to(updates.array.astype(x.array.dtype(), updates.where), dims, updates.where);
   return scatter(kind, x, {places, indices.where}, {wide, updates.where}, it);
 }
 

@@ -272,8 +272,8 @@ Array argmin(const ArrayLike& x, int dim, bool keep_dims) {
   return arg_extremum("argmin", "LT", false, x, dim, keep_dims);
 }
 
-Array argmax(const ArrayLike& x) { return argmax(flatten(x), 0); }
-Array argmin(const ArrayLike& x) { return argmin(flatten(x), 0); }
+Array argmax(const ArrayLike& x) { return argmax({flatten(x), x.where}, 0); }
+Array argmin(const ArrayLike& x) { return argmin({flatten(x), x.where}, 0); }
 
 Array logsumexp(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   const ArrayLike f = frontend::real_floating("logsumexp", x);
