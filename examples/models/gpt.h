@@ -26,7 +26,7 @@ struct Gpt {
 
   /// s32 [B,S] -> logits [B,S,V] and the experts' auxiliary loss.
   std::pair<Array, Array> operator()(const Array& tokens) const {
-    Array x = alpa::take(wte, tokens, 0) + alpa::slice_dim(wpe, 0, 0, tokens.dim(1));
+    Array x = alpa::take(wte, tokens, 0) + alpa::slice_in_dim(wpe, 0, 0, tokens.dim(1));
     Array aux = 0.0;
     for (const GptBlock& block : blocks) {
       x = x + block.attn(block.ln1(x));

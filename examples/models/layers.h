@@ -34,7 +34,7 @@ inline LayerNorm init_layer_norm(int64_t width) { return {alpa::ones({width}), a
 
 /// One of several keys made by random::split.
 inline Array key_at(const Array& keys, int64_t index) {
-  return alpa::squeeze(alpa::slice_dim(keys, 0, index, index + 1), {0});
+  return alpa::squeeze(alpa::slice_in_dim(keys, 0, index, index + 1), {0});
 }
 
 }  // namespace models

@@ -45,8 +45,8 @@ struct LstmCell {
       return std::pair(LstmMemory{c, h}, h);
     };
     const Array zero = alpa::zeros({B, H}, x.dtype());
-    const auto [last, outputs] = alpa::scan(step, LstmMemory{zero, zero}, alpa::swap_dims(x, 0, 1));
-    return alpa::swap_dims(outputs, 0, 1);
+    const auto [last, outputs] = alpa::scan(step, LstmMemory{zero, zero}, alpa::swapaxes(x, 0, 1));
+    return alpa::swapaxes(outputs, 0, 1);
   }
 };
 

@@ -18,7 +18,7 @@ struct Attention {
   Array operator()(const Array& x) const {
     const int64_t B = x.dim(0), S = x.dim(1), H = x.dim(2), D = H / heads;
     const Array packed = qkv(x).reshape({B, S, 3, heads, D});
-    const auto part = [&](int64_t k) { return alpa::squeeze(alpa::slice_dim(packed, 2, k, k + 1), {2}); };
+    const auto part = [&](int64_t k) { return alpa::squeeze(alpa::slice_in_dim(packed, 2, k, k + 1), {2}); };
     Array scores = alpa::einsum("bqhd,bkhd->bhqk", part(0), part(1)) / std::sqrt(static_cast<double>(D));
     if (causal) scores = alpa::where(alpa::tril(alpa::ones({S, S}, alpa::DType::kPred)), scores, -1e9);
     const Array mixed = alpa::einsum("bhqk,bkhd->bqhd", alpa::softmax(scores), part(2));

@@ -36,7 +36,7 @@ struct Vit {
       x = x + block.attn(block.ln1(x));
       x = x + block.mlp(block.ln2(x));
     }
-    return head(alpa::squeeze(alpa::slice_dim(ln(x), 1, 0, 1), {1}));
+    return head(alpa::squeeze(alpa::slice_in_dim(ln(x), 1, 0, 1), {1}));
   }
 };
 

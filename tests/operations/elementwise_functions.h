@@ -68,9 +68,9 @@ inline const std::vector<std::pair<const char*, Unary>> kOther = {{"real", real}
                                                                   {"population_count", population_count},
                                                                   {"count_leading_zeros", count_leading_zeros},
                                                                   {"logical_not", logical_not},
-                                                                  {"is_finite", is_finite},
-                                                                  {"is_nan", is_nan},
-                                                                  {"is_inf", is_inf},
+                                                                  {"is_finite", isfinite},
+                                                                  {"is_nan", isnan},
+                                                                  {"is_inf", isinf},
                                                                   {"nan_to_num", nan_to_num}};
 
 }  // namespace alpa::testing

@@ -111,9 +111,9 @@ TEST_F(Elementwise, IsCloseAsNumPys) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const Array a = Array::from(std::vector<float>{1, 1, inf, inf, nan, 0});
   const Array b = Array::from(std::vector<float>{1.000001F, 1.1F, inf, -inf, nan, 1e-9F});
-  EXPECT_EQ(is_close(a, b).to_vector<int>(), (std::vector<int>{1, 0, 1, 0, 0, 1}));
-  EXPECT_FALSE(all_close(a, b).item<bool>());
-  EXPECT_TRUE(all_close(a(range(0, 1)), b(range(0, 1))).item<bool>());
+  EXPECT_EQ(isclose(a, b).to_vector<int>(), (std::vector<int>{1, 0, 1, 0, 0, 1}));
+  EXPECT_FALSE(allclose(a, b).item<bool>());
+  EXPECT_TRUE(allclose(a(range(0, 1)), b(range(0, 1))).item<bool>());
 }
 
 }  // namespace

@@ -13,21 +13,21 @@ using Reduce = std::function<Array(const Array&, const std::vector<int>&, bool)>
 
 const std::vector<std::pair<std::string, Reduce>> kFloats = {
     {"sum", [](const Array& x, const std::vector<int>& dims, bool keep) { return sum(x, dims, keep); }},
-    {"product", [](const Array& x, const std::vector<int>& dims, bool keep) { return product(x, dims, keep); }},
+    {"product", [](const Array& x, const std::vector<int>& dims, bool keep) { return prod(x, dims, keep); }},
     {"mean", [](const Array& x, const std::vector<int>& dims, bool keep) { return mean(x, dims, keep); }},
-    {"variance", [](const Array& x, const std::vector<int>& dims, bool keep) { return variance(x, dims, keep); }},
+    {"variance", [](const Array& x, const std::vector<int>& dims, bool keep) { return var(x, dims, keep); }},
     {"standard_deviation",
-     [](const Array& x, const std::vector<int>& dims, bool keep) { return standard_deviation(x, dims, keep); }},
+     [](const Array& x, const std::vector<int>& dims, bool keep) { return stddev(x, dims, keep); }},
     {"max", [](const Array& x, const std::vector<int>& dims, bool keep) { return max(x, dims, keep); }},
     {"min", [](const Array& x, const std::vector<int>& dims, bool keep) { return min(x, dims, keep); }},
     {"logsumexp", [](const Array& x, const std::vector<int>& dims, bool keep) { return logsumexp(x, dims, keep); }}};
 
 Array whole(const std::string& name, const Array& x) {
   if (name == "sum") return sum(x);
-  if (name == "product") return product(x);
+  if (name == "product") return prod(x);
   if (name == "mean") return mean(x);
-  if (name == "variance") return variance(x);
-  if (name == "standard_deviation") return standard_deviation(x);
+  if (name == "variance") return var(x);
+  if (name == "standard_deviation") return stddev(x);
   if (name == "max") return max(x);
   return name == "min" ? min(x) : logsumexp(x);
 }
@@ -58,8 +58,7 @@ void Reductions::collect_numbers() {
         if (variant == "last") return function(x, {-1}, false);
         if (variant == "two") return function(x, {-1, 0}, false);
         if (variant == "none") return function(x, {}, false);
-        if (variant == "sample")
-          return name == "variance" ? variance(x, {1}, false, 1) : standard_deviation(x, {0, 1}, true, 1);
+        if (variant == "sample") return name == "variance" ? var(x, {1}, false, 1) : stddev(x, {0, 1}, true, 1);
         return function(x, {1}, variant == "kept");
       });
     }
@@ -104,7 +103,7 @@ TEST_F(Reductions, DerivativesAreThoseOfFiniteDifferences) {
     differences.add(name + " of all", single([name = name](const Arrays& x) { return whole(name, x[0]); }),
                     {numbers({4})}, 1);
   }
-  differences.add("sample", single([](const Arrays& x) { return variance(x[0], {0}, false, 1); }), {numbers({4})});
+  differences.add("sample", single([](const Arrays& x) { return var(x[0], {0}, false, 1); }), {numbers({4})});
   differences.check();
 }
 

@@ -35,9 +35,9 @@ void Shapes::collect_orders() {
   collect("flatten", [](const Arrays& x) { return flatten(x[0]); });
   collect("transpose", [](const Arrays& x) { return transpose(x[0]); });
   collect("transpose_order", [](const Arrays& x) { return transpose(x[0], {1, -1, 0}); });
-  collect("swap_dims", [](const Arrays& x) { return swap_dims(x[0], 0, -1); });
-  collect("move_dim", [](const Arrays& x) { return move_dim(x[0], 0, -1); });
-  collect("move_dim_front", [](const Arrays& x) { return move_dim(x[0], -1, 0); });
+  collect("swap_dims", [](const Arrays& x) { return swapaxes(x[0], 0, -1); });
+  collect("move_dim", [](const Arrays& x) { return moveaxis(x[0], 0, -1); });
+  collect("move_dim_front", [](const Arrays& x) { return moveaxis(x[0], -1, 0); });
   collect("broadcast_to", [](const Arrays& x) { return broadcast_to(x[0], {2, 5, 3, 4}); });
   collect("broadcast_to_scalar", [](const Arrays& x) { return broadcast_to(x[0], {2, 3}); });
   collect("broadcast_in_dim", [](const Arrays& x) { return broadcast_in_dim(x[0], {2, 5, 3}, {0, 2}); });
@@ -65,7 +65,7 @@ void Shapes::collect_parts() {
     collect("pad_" + name, [padding = padding](const Arrays& x) { return pad(x[0], padding, x[1]); });
   collect("pad_dims", [](const Arrays& x) { return pad(x[0], {{1, 0}, {0, 2}}, 3); });
   collect("slice", [](const Arrays& x) { return slice(x[0], {0, 1, 0}, {2, 3, 4}, {1, 1, 3}); });
-  collect("slice_dim", [](const Arrays& x) { return slice_dim(x[0], -1, 1, 4, 2); });
+  collect("slice_dim", [](const Arrays& x) { return slice_in_dim(x[0], -1, 1, 4, 2); });
   collect("slice_empty", [](const Arrays& x) { return x[0](all, range(2, 2)); });
   for (const char* dtype : {"float16", "bfloat16", "complex64", "int8", "uint16", "bool"})
     collect(std::string("moves_") + dtype, [](const Arrays& x) {
@@ -120,7 +120,7 @@ TEST_F(Shapes, DerivativesAreThoseOfFiniteDifferences) {
   };
   add("reshape", [](const Array& a) { return reshape(a, {-1, 6}); });
   add("transpose", [](const Array& a) { return transpose(a, {1, 2, 0}); });
-  add("move_dim", [](const Array& a) { return move_dim(swap_dims(a, 0, 1), 0, 2); });
+  add("move_dim", [](const Array& a) { return moveaxis(swapaxes(a, 0, 1), 0, 2); });
   add("broadcast", [](const Array& a) { return broadcast_to(expand_dims(a, {1}), {2, 5, 3, 4}); });
   add("slice", [](const Array& a) { return slice(a, {0, 1, 0}, {2, 3, 4}, {1, 1, 3}); });
   add("reverse and roll", [](const Array& a) { return roll(reverse(a, {0, 2}), 3, 2); });
@@ -149,7 +149,7 @@ TEST_F(Shapes, ErrorsAreTyped) {
   EXPECT_THROW(reshape(x, {-1, -1}), InvalidArgumentError);
   EXPECT_THROW(reshape(x, {4, -1}), InvalidArgumentError);
   EXPECT_THROW(transpose(x, {0, 0}), InvalidArgumentError);
-  EXPECT_THROW(move_dim(x, 0, 2), InvalidArgumentError);
+  EXPECT_THROW(moveaxis(x, 0, 2), InvalidArgumentError);
   EXPECT_THROW(broadcast_to(x, {3}), InvalidArgumentError);
   EXPECT_THROW(broadcast_to(x, {2, 4}), InvalidArgumentError);
   EXPECT_THROW(expand_dims(x, {0, 0}), InvalidArgumentError);
@@ -166,14 +166,14 @@ TEST_F(Shapes, ErrorsAreTyped) {
   EXPECT_THROW(pad(x, {{-3, 0}, {}}), InvalidArgumentError);
   EXPECT_THROW(pad(x, {{1, 0}, {}}, ones({2})), InvalidArgumentError);
   EXPECT_THROW(slice(x, {0}, {1}), InvalidArgumentError);
-  EXPECT_THROW(slice_dim(x, 1, 0, 4), InvalidArgumentError);
+  EXPECT_THROW(slice_in_dim(x, 1, 0, 4), InvalidArgumentError);
   EXPECT_THROW(reverse(x, {0, -2}), InvalidArgumentError);
   EXPECT_THROW(repeat(x, -1, 0), InvalidArgumentError);
   EXPECT_THROW(tile(x, {-1, 1}), InvalidArgumentError);
   EXPECT_THROW(zeros({-1}), InvalidArgumentError);
   EXPECT_THROW(iota({2}, 1), InvalidArgumentError);
-  EXPECT_THROW(iota({2}, 0, DType::kPred).to_host(), InvalidArgumentError);
-  EXPECT_THROW(arange(-1), InvalidArgumentError);
+  EXPECT_THROW(iota({2}, 0, DType::kPred), InvalidArgumentError);
+  EXPECT_EQ(arange(-1).dims(), Dims{0});  // as NumPy
   EXPECT_THROW(arange(0, 1, 0, DType::kF32), InvalidArgumentError);
   EXPECT_THROW(linspace(0, 1, -1), InvalidArgumentError);
   EXPECT_THROW(eye(-1), InvalidArgumentError);

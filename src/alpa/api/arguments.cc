@@ -71,23 +71,29 @@ void raise_not_hashable(size_t argument, const char* type) {
                               argument, readable(type));
 }
 
+void raise_address(size_t argument, const char* type) {
+  raise<InvalidArgumentError>(
+      "parallelize", "static argument {} is a {}: what lies at an address may change, so pass the value itself",
+      argument, readable(type));
+}
+
+void require_no_arrays(size_t argument, const std::vector<std::string>& paths) {
+  require<InvalidArgumentError>(paths.empty(), "parallelize",
+                                "static argument {} holds an array, {}: arrays are given to the step, take {} out of "
+                                "static_argnums",
+                                argument, paths.empty() ? "" : paths[0], argument);
+}
+
+void require_outside_traces() {
+  require<InvalidArgumentError>(
+      frontend::TraceScope::current() == nullptr, "parallelize",
+      "a parallelized function was called inside another traced function: call the plain one there");
+}
+
 void raise_not_dynamic(size_t argument, const char* type) {
   raise<InvalidArgumentError>("parallelize",
                               "argument {} is a {}, which holds no arrays: make it static (static_argnums) or an Array",
                               argument, readable(type));
-}
-
-void raise_static_array(const std::string& path) {
-  raise<InvalidArgumentError>("parallelize",
-                              "{} is an Array in a static argument: arrays are not told apart by value, pass them in "
-                              "another argument",
-                              path);
-}
-
-void refuse_within_trace() {
-  require<InvalidArgumentError>(
-      frontend::TraceScope::current() == nullptr, "parallelize",
-      "a parallelized function was called inside another traced function: call the plain one there");
 }
 
 Step trace_step(std::span<const Array* const> inputs, std::vector<std::string> names, std::vector<bool> donated,

@@ -34,11 +34,12 @@ using Held = std::conditional_t<std::is_same_v<std::decay_t<T>, std::remove_cvre
                                 std::decay_t<T>>;
 
 [[noreturn]] void raise_not_hashable(size_t argument, const char* type);
+[[noreturn]] void raise_address(size_t argument, const char* type);
+/// Errors: InvalidArgumentError if a static argument has arrays, at these paths.
+void require_no_arrays(size_t argument, const std::vector<std::string>& paths);
+/// Errors: InvalidArgumentError inside a traced function.
+void require_outside_traces();
 [[noreturn]] void raise_not_dynamic(size_t argument, const char* type);
-[[noreturn]] void raise_static_array(const std::string& path);
-
-/// Errors: InvalidArgumentError if the thread is tracing.
-void refuse_within_trace();
 
 /// What messages and plans call an argument.
 inline std::string name_of(size_t argument) { return "args[" + std::to_string(argument) + "]"; }
@@ -47,6 +48,17 @@ template <typename T>
 concept Hashable = requires(const T& value) {
   { std::hash<T>{}(value) } -> std::convertible_to<size_t>;
   { value == value } -> std::convertible_to<bool>;
+};
+
+/// Told apart by what they say.
+template <typename T>
+concept Text = std::convertible_to<const T&, std::string_view>;
+
+/// Pointers to objects, clever ones too: what lies there may change under the same address.
+template <typename T>
+concept Address = (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) || requires(const T& value) {
+  typename T::element_type;
+  { value.get() } -> std::convertible_to<typename T::element_type*>;
 };
 
 template <typename T>

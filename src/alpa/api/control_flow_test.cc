@@ -145,7 +145,7 @@ TEST_F(ControlFlow, WhileInForwardModeAlone) {
   expect_near(value, "while.value");
   EXPECT_EQ(steps.dtype(), DType::kS32);
   expect_near(steps, "while.steps");
-  const Array change = reshape(slice_dim(at("v"), 0, 0, 1), {4});
+  const Array change = reshape(slice_in_dim(at("v"), 0, 0, 1), {4});
   const auto pushed = jvp([&](const Array& x, const Array& r) { return growth(x, r).first; }, std::tuple(at("h"), rate),
                           std::tuple(change, full({}, 0.7, DType::kF64)));
   expect_near(pushed.second, "while.jvp");
@@ -185,7 +185,7 @@ TEST_F(ControlFlow, ScanInCondInScan) {
                     x)
             .first;
       };
-      const auto simple = [&](const Array& first) { return first * reshape(slice_dim(x, 0, 0, 1), {}) + sum(x); };
+      const auto simple = [&](const Array& first) { return first * reshape(slice_in_dim(x, 0, 0, 1), {}) + sum(x); };
       const Array next = cond(sum(state) > 0, through, simple, state);
       return std::pair(next, sum(next));
     };
@@ -375,7 +375,7 @@ TEST_F(ControlFlow, WhatNothingUsesIsNotComputed) {
 TEST_F(ControlFlow, WhatNoIterationChangesIsNotStacked) {
   const auto run = [&](const Array& w) {
     const auto step = [&](const Array& c, const Array& x) {
-      return std::pair(sin(matmul(c, tanh(matmul(w, w)))) * reshape(slice_dim(x, 0, 0, 1), {}), Nothing());
+      return std::pair(sin(matmul(c, tanh(matmul(w, w)))) * reshape(slice_in_dim(x, 0, 0, 1), {}), Nothing());
     };
     return sum(scan(step, at("h"), at("xs")).first);
   };

@@ -34,8 +34,8 @@ TEST_F(Cumulative, IsThatOfJax) {
 TEST_F(Cumulative, DerivativesAtTiesAndZerosAreThoseOfJax) {
   compare("cummax_ties", [](const Array& x) { return cummax(x, 0); });
   compare("cumprod_zeros", [](const Array& x) { return cumprod(x, 0); });
-  compare("product_zeros", [](const Array& x) { return product(x, {1}); });
-  compare("product_two_dims", [](const Array& x) { return product(x, {0, 2}); });
+  compare("product_zeros", [](const Array& x) { return prod(x, {1}); });
+  compare("product_two_dims", [](const Array& x) { return prod(x, {0, 2}); });
 }
 
 TEST_F(Cumulative, DerivativesAreThoseOfFiniteDifferences) {
@@ -46,7 +46,7 @@ TEST_F(Cumulative, DerivativesAreThoseOfFiniteDifferences) {
                        operation == cumprod || operation == cumlogsumexp ? 2 : 1);
     expect_derivatives(single([&](const Arrays& x) { return square(call(x[0], 0, true)); }), {numbers({5})}, 1);
   }
-  expect_derivatives(single([](const Arrays& x) { return product(x[0], {0, 2}); }), {numbers({2, 3, 2})});
+  expect_derivatives(single([](const Arrays& x) { return prod(x[0], {0, 2}); }), {numbers({2, 3, 2})});
 }
 
 TEST_F(Cumulative, TakesWhatHasNoElements) {

@@ -307,6 +307,8 @@ std::shared_ptr<Executable> compile_step(const Step& step, const ParallelMethod&
   options.cluster = cluster->spec;
   if (method.mesh_shape) options.mesh = mesh::LogicalMesh(*method.mesh_shape);
   options.memory_cap_bytes = method.memory_budget_bytes;
+  require<InvalidArgumentError>(options.memory_cap_bytes.value_or(0) >= 0, "parallelize", "memory_budget_bytes is {}",
+                                options.memory_cap_bytes.value_or(0));
   plan::Plan plan = compiler::plan_program(program, options);
   auto compiled = std::make_shared<CompiledStep>(cluster, step, std::move(program), std::move(plan));
   cluster->admit(compiled);

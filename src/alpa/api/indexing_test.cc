@@ -30,10 +30,10 @@ TEST_F(Indexing, TakesAsJaxDoes) {
   compare("take_last_scalar", [](const Arrays& x) { return take(x[0], x[1], -1); });
   compare("take_integers", [](const Arrays& x) { return take(x[0], x[1], 0); });
   compare("take_bytes", [](const Arrays& x) { return take(x[0], x[1], 0); });
-  compare("along", [](const Arrays& x) { return take_along_dim(x[0], x[1], 1); });
-  compare("along_fill", [](const Arrays& x) { return take_along_dim(x[0], x[1], 0); });
-  compare("along_broadcast", [](const Arrays& x) { return take_along_dim(x[0], x[1], -1); });
-  compare("along_broadcast_table", [](const Arrays& x) { return take_along_dim(x[0], x[1], -1); });
+  compare("along", [](const Arrays& x) { return take_along_axis(x[0], x[1], 1); });
+  compare("along_fill", [](const Arrays& x) { return take_along_axis(x[0], x[1], 0); });
+  compare("along_broadcast", [](const Arrays& x) { return take_along_axis(x[0], x[1], -1); });
+  compare("along_broadcast_table", [](const Arrays& x) { return take_along_axis(x[0], x[1], -1); });
 }
 
 TEST_F(Indexing, ScattersAsJaxDoes) {
@@ -90,7 +90,7 @@ TEST_F(Indexing, DerivativesAreThoseOfFiniteDifferences) {
   expect_derivatives(single([](const Arrays& x) { return square(take(x[0], x[1], 0)); }), {numbers({5, 3}), rows});
   expect_derivatives(single([](const Arrays& x) { return square(take(x[0], x[1], 1, OutOfRange::kFillZero)); }),
                      {numbers({2, 3, 2}), places({7, 0, 0}, {3})});
-  expect_derivatives(single([](const Arrays& x) { return square(take_along_dim(x[0], x[1], 1)); }),
+  expect_derivatives(single([](const Arrays& x) { return square(take_along_axis(x[0], x[1], 1)); }),
                      {numbers({2, 4}), places({3, 3, 0, 1}, {2, 2})});
   expect_derivatives(single([](const Arrays& x) { return square(scatter_add(x[0], x[1], x[2], 0)); }),
                      {numbers({5, 3}), rows, numbers({2, 2, 3}, 2)});
@@ -135,7 +135,7 @@ TEST_F(Indexing, ErrorsNameDimSizeAndPlace) {
   EXPECT_THROW(x(ones({2})), InvalidArgumentError);
   EXPECT_THROW(take(x, ones({2}), 0), InvalidArgumentError);
   EXPECT_THROW(take(x, places({0}, {1}), 2), InvalidArgumentError);
-  EXPECT_THROW(take_along_dim(x, places({0, 1, 2}, {3, 1}), 1), InvalidArgumentError);
+  EXPECT_THROW(take_along_axis(x, places({0, 1, 2}, {3, 1}), 1), InvalidArgumentError);
   EXPECT_THROW(scatter_add(x, places({0}, {1}), ones({2, 5}), 0), InvalidArgumentError);
   EXPECT_THROW(scatter_max(complex(x, x), places({0}, {1}), ones({1, 5}), 0), InvalidArgumentError);
   EXPECT_THROW(gather(x, places({0}, {1, 1}), kWindows, {2, 3}), InvalidArgumentError);

@@ -28,10 +28,10 @@ Array loss_of(const Weights& w, const Array& pictures, const Array& ids) {
   const Array pooled = mean(h, {1, 2});
   const Array embedded = sum(take(w.table, ids, 0), {1});
   const Array logits = matmul(pooled + embedded, w.head);
-  const Array chosen = take_along_dim(logits, ids(all, range(0, 1)) % 8, -1);
+  const Array chosen = take_along_axis(logits, ids(all, range(0, 1)) % 8, -1);
   const Array steps = cumsum(sort(logits), -1)(all, range({}, {}, -2));
   const Array highest = scatter_max(logits, ids(range(0, 1), 0) % 8, zeros({logits.dim(0), 1}), 1);
-  const Array spread = standard_deviation(logits, {1}, false, 1) + logaddexp(asinh(highest), hypot(logits, 1))(all, 0);
+  const Array spread = stddev(logits, {1}, false, 1) + logaddexp(asinh(highest), hypot(logits, 1))(all, 0);
   return mean(tensordot(spread, highest, 1)) + mean(square(top_k(logits, 3).first)) + mean(chosen) +
          mean(steps * steps);
 }

@@ -26,7 +26,7 @@ using ArgumentNumbers = std::optional<std::vector<int>>;
 
 struct ParallelizeOptions {
   /// Part of the compiled step, not given to it. Auto: what holds no array. Must be numbers, strings, enums, trees of
-  /// such, or types with std::hash and ==.
+  /// such, or types with std::hash and ==; no pointers to objects, whose values may change.
   ArgumentNumbers static_argnums = std::nullopt;
   /// Their arrays are deleted by the call, which reuses the memory. Auto: types declared with ALPA_STATE.
   ArgumentNumbers donate_argnums = std::nullopt;
@@ -115,7 +115,7 @@ class ParallelizedFunction {
   // `Tuple` holds the values of the arguments, `All` them or references.
   template <typename Tuple, typename All>
   void flatten(const All& all, api::FlatCall& call) const {
-    api::refuse_within_trace();
+    api::require_outside_traces();
     call.kinds = kinds_of<Tuple>();
     [&]<size_t... Index>(std::index_sequence<Index...>) {
       (flatten_one(std::get<Index>(all), Index, call), ...);
@@ -126,12 +126,18 @@ class ParallelizedFunction {
   static void flatten_one(const T& argument, size_t index, api::FlatCall& call) {
     call.key += '|';
     if (call.kinds.is_static[index]) {
+      if constexpr (frontend::is_pytree<T>())
+        api::require_no_arrays(index, tree_paths(argument, api::name_of(index).c_str()));
       if constexpr (frontend::StaticLeaf<T>)
         call.key += frontend::static_text(argument);
+      else if constexpr (api::Text<T>)
+        call.key += frontend::static_text(std::string(std::string_view(argument)));
+      else if constexpr (api::Address<T>)
+        api::raise_address(index, typeid(T).name());
       else if constexpr (api::Hashable<T>)
         call.key += std::to_string(std::hash<T>{}(argument));
       else if constexpr (frontend::is_pytree<T>())
-        call.key += structure_without_arrays(argument, index);
+        call.key += tree_structure(argument);
       else if constexpr (std::is_empty_v<T>)
         call.key += typeid(T).name();
       else
@@ -144,13 +150,6 @@ class ParallelizedFunction {
     } else {
       api::raise_not_dynamic(index, typeid(T).name());
     }
-  }
-
-  template <typename T>
-  static std::string structure_without_arrays(const T& argument, size_t index) {
-    const std::vector<std::string> arrays = tree_paths(argument, api::name_of(index).c_str());
-    if (!arrays.empty()) api::raise_static_array(arrays[0]);
-    return tree_structure(argument);
   }
 
   template <typename Tuple>
@@ -190,7 +189,7 @@ class ParallelizedFunction {
 
   template <typename T>
   static bool same_static(const T& a, const T& b) {
-    if constexpr (api::Hashable<T> && !frontend::StaticLeaf<T>)
+    if constexpr (api::Hashable<T> && !frontend::StaticLeaf<T> && !api::Text<T>)
       return a == b;
     else
       return true;  // the key says it all

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <cstring>
 #include <ostream>
 
@@ -37,7 +38,7 @@ std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bo
     const double value = literal.at(offset);
     if (dtype == DType::kPred) return value != 0 ? "true" : "false";
     if (tensor::is_complex(dtype)) return fmt::format("{:.6g}{:+.6g}i", value, literal.imaginary_at(offset));
-    return fmt::format("{:.6g}", value);
+    return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value);
   }
   int64_t stride = 1;
   for (size_t k = dim + 1; k < dims.size(); ++k) stride *= dims[k];
@@ -59,7 +60,7 @@ std::string print(const tensor::Literal& literal, size_t dim, int64_t offset, bo
 
 Array::Array(tensor::Literal value) : Array(std::make_shared<frontend::HostValue>(std::move(value))) {}
 
-Array Array::weak_scalar(double value, DType dtype) { return Array(frontend::number_node(value, dtype), 0); }
+Array Array::weak_scalar(long double value, DType dtype) { return Array(frontend::number_node(value, dtype), 0); }
 
 std::shared_ptr<frontend::Node> Array::leaf() const {
   struct Leaf : tensor::PlacedValue::Attachment {

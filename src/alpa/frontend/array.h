@@ -143,12 +143,12 @@ class Array {
   tensor::PlacedValue* known_value() const { return value_ != nullptr || !defined() ? value_.get() : computed(); }
 
  private:
-  static Array weak_scalar(double value, DType dtype);
+  static Array weak_scalar(long double value, DType dtype);
   template <Arithmetic T>
   static Array weak_scalar(T value) {
     if constexpr (std::is_same_v<T, bool>) return weak_scalar(value ? 1 : 0, DType::kPred);
-    if constexpr (std::is_floating_point_v<T>) return weak_scalar(static_cast<double>(value), DType::kF32);
-    return weak_scalar(static_cast<double>(value), DType::kS32);
+    if constexpr (std::is_floating_point_v<T>) return weak_scalar(static_cast<long double>(value), DType::kF32);
+    return weak_scalar(static_cast<long double>(value), DType::kS32);
   }
   tensor::Literal to_host_as(DType dtype) const;
   void require_scalar() const;

@@ -1,7 +1,7 @@
 #include "alpa/frontend/evaluate.h"
 
-#include <algorithm>
 #include <mutex>
+#include <unordered_set>
 
 #include "alpa/base/error.h"
 #include "alpa/frontend/lower.h"
@@ -63,8 +63,9 @@ void evaluate(const std::vector<Array>& arrays) {
   // All outputs of a node at once, so that its values are either known or not.
   std::vector<Array> outputs;
   std::vector<std::shared_ptr<Node>> nodes;
+  std::unordered_set<const Node*> seen;
   for (const Array& array : wanted) {
-    if (std::find(nodes.begin(), nodes.end(), array.node()) != nodes.end()) continue;
+    if (!seen.insert(array.node().get()).second) continue;
     nodes.push_back(array.node());
     for (size_t k = 0; k < array.node()->shapes.size(); ++k) outputs.emplace_back(array.node(), static_cast<int>(k));
   }

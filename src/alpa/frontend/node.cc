@@ -19,12 +19,32 @@ Node::~Node() {
   }
 }
 
-std::shared_ptr<Node> number_node(double number, DType dtype) {
+namespace {
+
+// An integer that stands only beside arrays whose element type holds it.
+class LargeNumber : public HostValue {
+ public:
+  LargeNumber(tensor::Literal nearest, long double number) : HostValue(std::move(nearest)), number_(number) {}
+  tensor::Literal to_host() const override {
+    raise<InvalidArgumentError>(
+        "array", "{:.0f} is out of range for s32, which a C++ integer alone is: use full or astype", number_);
+  }
+
+ private:
+  long double number_;
+};
+
+}  // namespace
+
+std::shared_ptr<Node> number_node(long double number, DType dtype) {
   tensor::Literal literal(Shape(dtype, {}));
-  literal.set(0, number);
+  literal.set(0, static_cast<double>(number));
   auto node = std::make_shared<Node>();
   node->shapes = {literal.shape()};
-  node->values = {std::make_shared<HostValue>(std::move(literal))};
+  if (dtype == DType::kS32 && literal.at(0) != number)
+    node->values = {std::make_shared<LargeNumber>(std::move(literal), number)};
+  else
+    node->values = {std::make_shared<HostValue>(std::move(literal))};
   node->weak = true;
   node->number = number;
   return node;

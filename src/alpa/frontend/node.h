@@ -69,7 +69,7 @@ struct Node {
   std::vector<Array> inputs;
   std::vector<Shape> shapes;  ///< Of the outputs.
   bool weak = false;
-  double number = 0;                                         ///< Of a weak scalar leaf: what the caller wrote, exactly.
+  long double number = 0;  ///< Holds all 64-bit integers. Of a weak scalar leaf: what the caller wrote, exactly.
   std::shared_ptr<const Trace> trace;                        ///< Null: outside all traces.
   uint64_t sequence = 0;                                     ///< Greater than that of every input.
   std::vector<std::shared_ptr<tensor::PlacedValue>> values;  ///< Of the outputs, once computed; empty until then.
@@ -92,7 +92,7 @@ struct Node {
 inline bool is_number(const Node& node) { return node.primitive == nullptr && node.weak && node.is_known(); }
 
 /// A leaf for a scalar of weak type.
-std::shared_ptr<Node> number_node(double number, DType dtype);
+std::shared_ptr<Node> number_node(long double number, DType dtype);
 
 /// Records an operation in the innermost trace, or outside all traces for later evaluation. `weak` if the result is of
 /// weak type. Errors: InvalidArgumentError if an input is of a trace that has ended.

@@ -85,10 +85,10 @@ Promoted promote(const std::vector<Array>& arrays) {
 
 namespace frontend {
 
-std::vector<Array> promoted(const std::vector<Array>& arrays) {
+std::vector<Array> promoted(const std::vector<Array>& arrays, Where where) {
   const DType dtype = promote(arrays).dtype;
   std::vector<Array> result;
-  for (const Array& array : arrays) result.push_back(array.astype(dtype));
+  for (const Array& array : arrays) result.push_back(array.astype(dtype, where));
   return result;
 }
 
@@ -118,7 +118,7 @@ std::vector<Array> promoted_and_broadcast(const char* op, const std::vector<Arra
                                   to_string(where));
   const Dims dims = broadcast_dims(op, arrays, where);
   std::vector<Array> result;
-  for (const Array& array : promoted(arrays)) result.push_back(broadcast_to(array, dims, where));
+  for (const Array& array : promoted(arrays, where)) result.push_back(broadcast_to(array, dims, where));
   return result;
 }
 

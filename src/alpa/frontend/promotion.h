@@ -24,8 +24,8 @@ Promoted promote(Promoted a, Promoted b);
 Promoted promote(const std::vector<Array>& arrays);
 
 namespace frontend {
-/// All with the promoted element type.
-std::vector<Array> promoted(const std::vector<Array>& arrays);
+/// All with the promoted element type. Errors: InvalidArgumentError for a C++ number at `where` that it does not hold.
+std::vector<Array> promoted(const std::vector<Array>& arrays, Where where);
 /// All with the promoted element type and the broadcast dims, NumPy's rule: trailing dims agree or one of them is 1.
 /// Errors: InvalidArgumentError that names `op`, the shapes and the place.
 std::vector<Array> promoted_and_broadcast(const char* op, const std::vector<Array>& arrays, Where where);

@@ -2,20 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "alpa/base/error.h"
 
 namespace alpa {
 
 std::string KeyPath::to_string() const {
-  if (parent_ == nullptr) return name_;
-  const std::string before = parent_->to_string();
-  if (name_ == nullptr) return fmt::format("{}[{}]", before, index_);
-  return before.empty() ? std::string(name_) : before + "." + name_;
+  std::vector<const KeyPath*> way;
+  for (const KeyPath* part = this; part->parent_ != nullptr; part = part->parent_) way.push_back(part);
+  const KeyPath& root = way.empty() ? *this : *way.back()->parent_;
+  std::string text = root.name_;
+  for (; !way.empty(); way.pop_back()) {
+    const KeyPath& part = *way.back();
+    if (part.name_ == nullptr) {
+      fmt::format_to(std::back_inserter(text), "[{}]", part.index_);
+    } else {
+      if (!text.empty()) text += '.';
+      text += part.name_;
+    }
+  }
+  return text;
 }
 
 namespace frontend {
 
-std::string structure_of(double value) { return fmt::format("{:a}", value); }
+std::string structure_of(long double value) { return fmt::format("{:a}", value); }
 std::string structure_of(int64_t value) { return std::to_string(value); }
 
 void require_same_structure(const std::string& a, const std::string& b) {

@@ -66,7 +66,7 @@ struct IsTuple<std::pair<A, B>> : std::true_type {};
 template <typename T>
 concept StaticLeaf = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::string>;
 
-std::string structure_of(double value);
+std::string structure_of(long double value);
 std::string structure_of(int64_t value);
 
 template <StaticLeaf T>
@@ -74,7 +74,7 @@ std::string static_text(const T& value) {
   if constexpr (std::same_as<T, std::string>)
     return std::to_string(value.size()) + ":" + value;
   else if constexpr (std::is_floating_point_v<T>)
-    return structure_of(static_cast<double>(value));
+    return structure_of(static_cast<long double>(value));
   else
     return structure_of(static_cast<int64_t>(value));
 }
@@ -90,7 +90,11 @@ void walk(Tree& tree, Visitor& visitor, const KeyPath& path) {
   } else if constexpr (IsVector<T>::value) {
     visitor.mark("[" + std::to_string(tree.size()));
     int64_t index = 0;
-    for (auto& element : tree) walk(element, visitor, KeyPath(path, index++));
+    if constexpr (std::same_as<typename T::value_type, bool>) {  // vector<bool> has no references to give
+      for (const bool element : tree) visitor.mark(static_text(element));
+    } else {
+      for (auto& element : tree) walk(element, visitor, KeyPath(path, index++));
+    }
   } else if constexpr (IsMap<T>::value) {
     visitor.mark("{" + std::to_string(tree.size()));
     for (auto& [key, value] : tree) {

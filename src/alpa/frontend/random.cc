@@ -59,7 +59,7 @@ std::vector<Array> threefry(const ArrayLike& key, const Array& high, const Array
                                 tensor::to_string(key.array.shape()), frontend::to_string(key.where));
   std::vector<Array> inputs;
   for (int64_t word = 0; word < 2; ++word)
-    inputs.push_back(broadcast_to(squeeze(slice_dim(key, 0, word, word + 1)), high.dims(), key.where));
+    inputs.push_back(broadcast_to(squeeze(slice_in_dim(key, 0, word, word + 1)), high.dims(), key.where));
   inputs.push_back(high);
   inputs.push_back(low);
   return frontend::emit(primitive, inputs, {high.shape(), high.shape()}, key.where);
@@ -188,8 +188,8 @@ Array randint(const ArrayLike& key, const Dims& dims, const ArrayLike& low, cons
   const Array first = low.array.astype(dtype), last = high.array.astype(dtype);
   // Twice as many bits as the type has, modulo the span: its bias is then negligible.
   const Array keys = random::split(key, 2);
-  const Array upper = random::bits(squeeze(slice_dim(keys, 0, 0, 1), {0}), dims, word);
-  const Array under = random::bits(squeeze(slice_dim(keys, 0, 1, 2), {0}), dims, word);
+  const Array upper = random::bits(squeeze(slice_in_dim(keys, 0, 0, 1), {0}), dims, word);
+  const Array under = random::bits(squeeze(slice_in_dim(keys, 0, 1, 2), {0}), dims, word);
   const Array span = where(less_equal(last, first), full({}, 1, word), subtract(last, first).astype(word));
   const Array half = remainder(full({}, std::ldexp(1.0, tensor::bit_width(word) / 2), word), span);
   const Array factor = remainder(multiply(half, half), span);

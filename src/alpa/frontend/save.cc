@@ -12,6 +12,8 @@ void write_arrays(const std::string& path, const std::vector<std::string>& names
   evaluate(arrays);
   std::map<std::string, tensor::Literal> literals;
   for (size_t k = 0; k < arrays.size(); ++k) {
+    require<InvalidArgumentError>(names[k] != "__metadata__", "save",
+                                  "an array is named __metadata__, which the file format keeps for itself");
     const bool fresh = literals.emplace(names[k], arrays[k].to_host()).second;
     require<InvalidArgumentError>(fresh, "save", "two arrays are named {} (a map key with a dot?)", names[k]);
   }

@@ -157,6 +157,9 @@ std::vector<Array> emit(std::shared_ptr<const Primitive> primitive, std::vector<
     const bool negative = std::any_of(shape.dims.begin(), shape.dims.end(), [](int64_t size) { return size < 0; });
     require<InvalidArgumentError>(!negative, primitive->name, "{} at {} has a negative size", tensor::to_string(shape),
                                   to_string(where));
+    require<InvalidArgumentError>(tensor::is_countable(shape), primitive->name,
+                                  "{} at {} is too large: its bytes do not fit 64 bits", tensor::to_string(shape),
+                                  to_string(where));
   }
   auto node = std::make_shared<Node>();
   TraceScope* const scope = TraceScope::current();

@@ -95,7 +95,7 @@ GradResult value_and_grad(const char* what, const std::vector<Array>& variables,
 
 Linearized vjp(const std::vector<Array>& variables, const FlatFunction& function) {
   const std::vector<Array> points = aliased(variables);
-  Linearized linear = linearize(function(points), points);
+  Linearized linear = linearize(traced("vjp", points, function), points);
   linear.pullback = [pull = std::move(linear.pullback), outputs = linear.outputs,
                      variables](std::vector<Array> cotangents) {
     require<InvalidArgumentError>(cotangents.size() == outputs.size(), "vjp", "{} cotangents for {} outputs",
@@ -117,7 +117,9 @@ Forward jvp(const std::vector<Array>& variables, const std::vector<Array>& tange
   size_t num_outputs = 0;
   std::vector<Array> inputs = variables;
   for (size_t k = 0; k < variables.size(); ++k)
-    inputs.push_back(matched("jvp", fmt::format("tangent {}", k), tangents[k], variables[k].shape()));
+    inputs.push_back(tangents[k].defined()
+                         ? matched("jvp", fmt::format("tangent {}", k), tangents[k], variables[k].shape())
+                         : instantiate({}, variables[k].shape()));
   std::vector<Array> all = traced("jvp", inputs, [&](const std::vector<Array>& both) {
     const auto cut = both.begin() + static_cast<std::ptrdiff_t>(variables.size());
     const std::vector<Array> points = aliased({both.begin(), cut});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <tuple>
 #include <utility>
@@ -44,6 +45,17 @@ struct LossAndAux<std::pair<Array, Aux>> {
   static constexpr bool kHasAux = true;
 };
 
+template <size_t... Index>
+constexpr bool distinct() {
+  constexpr std::array<size_t, sizeof...(Index)> all{Index...};
+  for (size_t a = 0; a < all.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (all[a] == all[b]) return false;
+    }
+  }
+  return true;
+}
+
 /// Puts the differentiated arguments, by index, in place of those of a call.
 template <size_t... Index, typename Function, typename Arguments>
 auto call_with_gradients(const char* what, const Function& function, Arguments arguments) {
@@ -52,6 +64,7 @@ auto call_with_gradients(const char* what, const Function& function, Arguments a
   static_assert(has_aux || std::is_same_v<Result, Array>,
                 "grad: the function must return a scalar Array, or a pair of that and auxiliary outputs");
   static_assert(((Index < std::tuple_size_v<Arguments>) && ...), "grad: argnums names an argument that is not there");
+  static_assert(distinct<Index...>(), "grad: argnums names an argument twice");
   auto chosen = std::make_tuple(std::get<Index>(arguments)...);
   std::vector<std::string> paths;
   ((paths =
@@ -120,7 +133,8 @@ auto vjp(const Function& function, const Args&... arguments) {
     return tree_leaves(*result);
   });
   Result value = tree_rebuild(*result, linear.outputs);
-  auto pullback = [all, pull = linear.pullback](const Result& cotangent) {
+  auto pullback = [all, pull = linear.pullback, structure = tree_structure(value)](const Result& cotangent) {
+    frontend::require_same_structure(structure, tree_structure(cotangent));
     return tree_rebuild(all, pull(tree_leaves(cotangent)));
   };
   return std::pair(std::move(value), std::move(pullback));

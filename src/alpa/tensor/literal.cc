@@ -76,6 +76,8 @@ T nearest(double value) {
 
 Literal::Literal(Shape shape) : shape_(std::move(shape)) {
   require<InvalidArgumentError>(shape_.is_array(), "literal", "{} is not an array", to_string(shape_));
+  require<InvalidArgumentError>(is_countable(shape_), "literal", "{} has a negative size or is too large",
+                                to_string(shape_));
   size_ = byte_size(shape_);
   data_ = allocate(size_);
 }

@@ -19,6 +19,19 @@ int64_t num_elements(const Shape& shape) {
   return count;
 }
 
+bool is_countable(const Shape& shape) {
+  if (!shape.is_array()) return false;
+  constexpr double kMost = 4e18;  // of bytes, safely below 2^62
+  double bytes = 1;
+  bool empty = false;
+  for (const int64_t dim : shape.dims) {
+    if (dim < 0) return false;
+    empty = empty || dim == 0;
+    bytes *= static_cast<double>(dim == 0 ? 1 : dim);
+  }
+  return empty || bytes * bit_width(shape.dtype) / 8 < kMost;
+}
+
 int64_t byte_size(const Shape& shape) {
   if (shape.is_tuple()) {
     int64_t sum = 0;

@@ -28,6 +28,9 @@ struct Shape {
 /// Number of elements of an array; 1 for a scalar, 0 for a tuple or token.
 int64_t num_elements(const Shape& shape);
 
+/// True for an array whose sizes are not negative and whose bytes 64 bits count.
+bool is_countable(const Shape& shape);
+
 /// Bytes of the value, whole; a tuple is the sum of its elements; sub-byte elements are packed.
 int64_t byte_size(const Shape& shape);
 

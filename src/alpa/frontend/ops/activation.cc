@@ -9,6 +9,7 @@
 #include "alpa/frontend/ops/elementwise_rules.h"
 #include "alpa/frontend/ops/reduction.h"
 #include "alpa/frontend/ops/shape.h"
+#include "alpa/frontend/promotion.h"
 
 namespace alpa {
 namespace {
@@ -68,16 +69,23 @@ Array softplus(const ArrayLike& x) { return logaddexp(floating(x), 0); }
 Array log_sigmoid(const ArrayLike& x) { return negate(softplus(negate(floating(x)))); }
 
 Array softmax(const ArrayLike& x, int dim) {
+  frontend::normal_dim("softmax", dim, x.array.shape(), x.where);
   const Array e = exp(shifted(floating(x), dim));
   return divide(e, sum(e, {dim}, true));
 }
 
 Array log_softmax(const ArrayLike& x, int dim) {
+  frontend::normal_dim("log_softmax", dim, x.array.shape(), x.where);
   const Array s = shifted(floating(x), dim);
   return subtract(s, log(sum(exp(s), {dim}, true)));
 }
 
 Array layer_norm(const ArrayLike& x, const ArrayLike& scale, const ArrayLike& bias, double epsilon) {
+  frontend::normal_dim("layer_norm", -1, x.array.shape(), x.where);
+  const Dims dims = frontend::broadcast_dims("layer_norm", {x.array, scale.array, bias.array}, x.where);
+  require<InvalidArgumentError>(dims == x.array.dims(), "layer_norm", "scale {} and bias {} at {} do not fit {}",
+                                tensor::to_string(scale.array.shape()), tensor::to_string(bias.array.shape()),
+                                frontend::to_string(x.where), tensor::to_string(x.array.shape()));
   const DType dtype = x.array.dtype();
   const ArrayLike f(x.array.astype(dtype == DType::kF64 ? dtype : DType::kF32), x.where);
   const Array average = mean(f, {-1}, true);

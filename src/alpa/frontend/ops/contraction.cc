@@ -90,7 +90,7 @@ Array dot_general(const ArrayLike& lhs, const ArrayLike& rhs, const DotDims& dim
   check_side(rhs, dims.rhs_batch, dims.rhs_contracting);
   check_pairs(lhs, rhs, dims.lhs_batch, dims.rhs_batch);
   check_pairs(lhs, rhs, dims.lhs_contracting, dims.rhs_contracting);
-  const std::vector<Array> operands = frontend::promoted({lhs.array, rhs.array});
+  const std::vector<Array> operands = frontend::promoted({lhs.array, rhs.array}, lhs.where);
   Dims sizes;
   for (const int64_t dim : dims.lhs_batch) sizes.push_back(operands[0].dim(static_cast<int>(dim)));
   for (const int64_t dim : free_dims(operands[0].rank(), dims.lhs_batch, dims.lhs_contracting))
@@ -177,6 +177,9 @@ Array vdot(const ArrayLike& lhs, const ArrayLike& rhs) {
 }
 
 Array tensordot(const ArrayLike& lhs, const ArrayLike& rhs, int count) {
+  require<InvalidArgumentError>(count >= 0 && count <= std::min(lhs.array.rank(), rhs.array.rank()), "tensordot",
+                                "{} dims of {} and {} at {}", count, tensor::to_string(lhs.array.shape()),
+                                tensor::to_string(rhs.array.shape()), frontend::to_string(lhs.where));
   std::vector<int> left, right;
   for (int k = 0; k < count; ++k) {
     left.push_back(k - count);

@@ -85,7 +85,7 @@ int64_t length_of(const LoopRequest& request, const std::vector<Array>& xs, cons
 // Slices [begin, end) of each array.
 std::vector<Array> slices_between(const std::vector<Array>& arrays, int64_t begin, int64_t end) {
   std::vector<Array> result;
-  for (const Array& array : arrays) result.push_back(slice_dim(array, 0, begin, end));
+  for (const Array& array : arrays) result.push_back(slice_in_dim(array, 0, begin, end));
   return result;
 }
 

@@ -48,7 +48,7 @@ Array move_parts(const Array& x, int64_t parts, int64_t from, int64_t to) {
   cut.insert(cut.begin() + from, parts);
   Array moved = reshape(x, cut);
   // Without the parts the dims have their old numbers; in front of dim `to` the parts belong.
-  moved = move_dim(moved, static_cast<int>(from), static_cast<int>(to));
+  moved = moveaxis(moved, static_cast<int>(from), static_cast<int>(to));
   Dims joined = x.dims();
   joined[static_cast<size_t>(from)] /= parts;
   joined[static_cast<size_t>(to)] *= parts;
@@ -216,7 +216,7 @@ Array conv_general_dilated(const ArrayLike& lhs, const ArrayLike& rhs, const Con
                                   .window_dilation = frontend::or_one(options.rhs_dilation, k)});
   }
   frontend::resolve_padding(op, options.padding, convolution.window, lhs.where);
-  const std::vector<Array> operands = frontend::promoted({lhs.array, rhs.array});
+  const std::vector<Array> operands = frontend::promoted({lhs.array, rhs.array}, lhs.where);
   return record(operands[0], operands[1], convolution, lhs.where);
 }
 

@@ -1,5 +1,6 @@
 #include "alpa/frontend/ops/creation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "alpa/base/error.h"
@@ -26,6 +27,8 @@ Array full_like(const ArrayLike& x, const ArrayLike& value) { return full(x.arra
 Array iota(const Dims& dims, int dim, DType dtype, Where where) {
   require<InvalidArgumentError>(dim >= 0 && static_cast<size_t>(dim) < dims.size(), "iota",
                                 "dim {} of an array of rank {} at {}", dim, dims.size(), frontend::to_string(where));
+  require<InvalidArgumentError>(dtype != DType::kPred, "iota", "bools do not count: take s32 and astype, at {}",
+                                frontend::to_string(where));
   return frontend::emit_one(
       frontend::Primitive{
           .name = "iota",
@@ -36,12 +39,16 @@ Array iota(const Dims& dims, int dim, DType dtype, Where where) {
       {}, Shape(dtype, dims), where);
 }
 
-Array arange(int64_t n, DType dtype) { return iota({n}, 0, dtype); }
+Array arange(int64_t n, DType dtype, Where where) { return iota({std::max<int64_t>(n, 0)}, 0, dtype, where); }
 
-Array arange(double start, double stop, double step, DType dtype) {
-  require<InvalidArgumentError>(step != 0, "arange", "the step is 0");
-  const auto count = static_cast<int64_t>(std::max(0.0, std::ceil((stop - start) / step)));
-  return add(multiply(iota({count}, 0, dtype), full({}, step, dtype)), full({}, start, dtype));
+Array arange(double start, double stop, double step, DType dtype, Where where) {
+  const double count = std::max(0.0, std::ceil((stop - start) / step));
+  constexpr double kMost = 1e15;  // numbers: exact in a double, and more than any memory holds
+  require<InvalidArgumentError>(std::isfinite(start) && step != 0 && !std::isnan(stop / step) && count < kMost,
+                                "arange", "from {} to {} by {} at {}: no finite number of elements", start, stop, step,
+                                frontend::to_string(where));
+  const Array line = iota({static_cast<int64_t>(count)}, 0, dtype, where);
+  return add(multiply(line, full({}, {step, where}, dtype)), full({}, {start, where}, dtype));
 }
 
 Array linspace(double start, double stop, int64_t n, DType dtype) {
@@ -86,7 +93,7 @@ Array tril(const ArrayLike& x, int64_t offset) {
   require<InvalidArgumentError>(x.array.rank() >= 2, "tril", "{} at {} has fewer than 2 dims",
                                 tensor::to_string(x.array.shape()), frontend::to_string(x.where));
   const Dims last = {x.array.dim(-2), x.array.dim(-1)};
-  const Array keep = greater_equal(add(iota(last, 0), offset), iota(last, 1));
+  const Array keep = greater_equal(add(iota(last, 0), std::clamp(offset, -last[0], last[1])), iota(last, 1));
   return where(keep, x, zeros_like(x));
 }
 
@@ -94,15 +101,14 @@ Array triu(const ArrayLike& x, int64_t offset) {
   require<InvalidArgumentError>(x.array.rank() >= 2, "triu", "{} at {} has fewer than 2 dims",
                                 tensor::to_string(x.array.shape()), frontend::to_string(x.where));
   const Dims last = {x.array.dim(-2), x.array.dim(-1)};
-  const Array keep = less_equal(add(iota(last, 0), offset), iota(last, 1));
+  const Array keep = less_equal(add(iota(last, 0), std::clamp(offset, -last[0], last[1])), iota(last, 1));
   return where(keep, x, zeros_like(x));
 }
 
 Array one_hot(const ArrayLike& indices, int64_t num_classes, DType dtype) {
   Dims dims = indices.array.dims();
   dims.push_back(num_classes);
-  const Array classes =
-      iota(dims, static_cast<int>(dims.size()) - 1, indices.array.astype(indices.array.dtype()).dtype());
+  const Array classes = iota(dims, static_cast<int>(dims.size()) - 1, indices.array.dtype(), indices.where);
   return equal(expand_dims(indices, {-1}), classes).astype(dtype);
 }
 

@@ -15,10 +15,10 @@ Array ones_like(const ArrayLike& x);
 Array full_like(const ArrayLike& x, const ArrayLike& value);
 /// 0, 1, 2, ... along a dim, the same along the others.
 Array iota(const Dims& dims, int dim, DType dtype = DType::kS32, Where where = Where::current());
-/// {0, 1, ..., n - 1}.
-Array arange(int64_t n, DType dtype = DType::kS32);
+/// {0, 1, ..., n - 1}; empty for a negative n.
+Array arange(int64_t n, DType dtype = DType::kS32, Where where = Where::current());
 /// {start, start + step, ...} below stop.
-Array arange(double start, double stop, double step, DType dtype);
+Array arange(double start, double stop, double step, DType dtype, Where where = Where::current());
 /// `n` numbers from start to stop, both included.
 Array linspace(double start, double stop, int64_t n, DType dtype = DType::kF32);
 /// 1 on the diagonal.

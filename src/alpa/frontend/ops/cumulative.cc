@@ -90,12 +90,12 @@ ArrayLike countable(const ArrayLike& x) {
 Array pairs(frontend::AssociativeOperation operation, const Array& x, int dim) {
   const int64_t size = x.dim(dim);
   if (size < 2) return x;
-  const Array firsts = slice_dim(x, dim, 0, size - 1, 2), seconds = slice_dim(x, dim, 1, size, 2);
+  const Array firsts = slice_in_dim(x, dim, 0, size - 1, 2), seconds = slice_in_dim(x, dim, 1, size, 2);
   const Array odd = pairs(operation, operation(firsts, seconds), dim);  // results at 1, 3, ...
-  Array even = slice_dim(x, dim, 0, 1);                                 // at 0, 2, ...
+  Array even = slice_in_dim(x, dim, 0, 1);                              // at 0, 2, ...
   if (size > 2) {
-    const Array before = slice_dim(odd, dim, 0, (size - 1) / 2);
-    even = concatenate({even, operation(before, slice_dim(x, dim, 2, size, 2))}, dim);
+    const Array before = slice_in_dim(odd, dim, 0, (size - 1) / 2);
+    even = concatenate({even, operation(before, slice_in_dim(x, dim, 2, size, 2))}, dim);
   }
   std::vector<Padding> of_even(x.dims().size()), of_odd(x.dims().size());
   of_even[static_cast<size_t>(dim)] = {0, size % 2 == 0 ? 1 : 0, 1};

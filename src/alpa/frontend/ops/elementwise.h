@@ -76,11 +76,11 @@ Array less(const ArrayLike& a, const ArrayLike& b);
 Array less_equal(const ArrayLike& a, const ArrayLike& b);
 Array greater(const ArrayLike& a, const ArrayLike& b);
 Array greater_equal(const ArrayLike& a, const ArrayLike& b);
-Array is_finite(const ArrayLike& x);
-Array is_nan(const ArrayLike& x);
-Array is_inf(const ArrayLike& x);
+Array isfinite(const ArrayLike& x);
+Array isnan(const ArrayLike& x);
+Array isinf(const ArrayLike& x);
 /// |a - b| <= absolute + relative * |b|, or both the same infinity.
-Array is_close(const ArrayLike& a, const ArrayLike& b, double relative = 1e-5, double absolute = 1e-8);
+Array isclose(const ArrayLike& a, const ArrayLike& b, double relative = 1e-5, double absolute = 1e-8);
 
 /// Bits of integers; truth of bools.
 Array bitwise_and(const ArrayLike& a, const ArrayLike& b);

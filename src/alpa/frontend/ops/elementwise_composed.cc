@@ -60,7 +60,7 @@ Array logaddexp(const ArrayLike& a, const ArrayLike& b) {
   const Array first = greater_equal(x, y);
   const Array larger = where(first, x, y), smaller = where(first, y, x);
   const Array least = stop_gradient(larger);
-  const Array base = where(is_finite(least), least, 0);
+  const Array base = where(isfinite(least), least, 0);
   // What the sum of the exponentials exceeds 1 by: expm1 is 0 but for its derivative, and small addends are not lost.
   return add(base, log1p(add(expm1(subtract(larger, base)), exp(subtract(smaller, base)))));
 }
@@ -72,7 +72,7 @@ Array hypot(const ArrayLike& a, const ArrayLike& b) {
   const Array some = greater(larger, 0);
   const Array ratio = divide(smaller, where(some, larger, 1));
   const Array size = multiply(larger, sqrt(add(1, square(ratio))));
-  return where(logical_or(is_inf(x), is_inf(y)), std::numeric_limits<double>::infinity(), size);
+  return where(logical_or(isinf(x), isinf(y)), std::numeric_limits<double>::infinity(), size);
 }
 
 Array log2(const ArrayLike& x) { return divide(log(x), std::log(2.0)); }
@@ -154,16 +154,16 @@ Array logical_not(const ArrayLike& x) { return bitwise_not(ArrayLike(x.array.ast
 
 Array clip(const ArrayLike& x, const ArrayLike& low, const ArrayLike& high) { return minimum(maximum(x, low), high); }
 
-Array is_close(const ArrayLike& a, const ArrayLike& b, double relative, double absolute) {
-  const ArrayLike x = real_floating("is_close", a), y = real_floating("is_close", b);
+Array isclose(const ArrayLike& a, const ArrayLike& b, double relative, double absolute) {
+  const ArrayLike x = real_floating("isclose", a), y = real_floating("isclose", b);
   const Array near = less_equal(abs(subtract(x, y)), add(absolute, multiply(relative, abs(y))));
-  return logical_or(equal(x, y), logical_and(near, logical_and(is_finite(x), is_finite(y))));
+  return logical_or(equal(x, y), logical_and(near, logical_and(isfinite(x), isfinite(y))));
 }
 
 Array nan_to_num(const ArrayLike& x) {
   if (!tensor::is_floating(x.array.dtype())) return x.array;
   const Array largest = full({}, largest_finite(x.array.dtype()), x.array.dtype());
-  return clip(where(is_nan(x), zeros_like(x), x), negate(largest), largest);
+  return clip(where(isnan(x), zeros_like(x), x), negate(largest), largest);
 }
 
 }  // namespace alpa

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 
 #include "alpa/base/error.h"
 #include "alpa/frontend/autodiff.h"
@@ -42,16 +43,28 @@ Array ordered(const std::shared_ptr<const Primitive>& primitive, const ArrayLike
 }
 
 // A C++ number as an element: towards zero if that is an integer, which must hold it.
-double number_as(DType dtype, const Node& number, Where where) {
-  if (!tensor::is_integral(dtype)) return number.number;
+tensor::Literal number_as(DType dtype, const Node& number, Where where) {
+  tensor::Literal literal(Shape(dtype, {}));
+  if (!tensor::is_integral(dtype)) {
+    literal.set(0, static_cast<double>(number.number));
+    return literal;
+  }
   const int bits = static_cast<int>(tensor::bit_width(dtype));
   const bool is_signed = frontend::is_signed(dtype);
-  const double limit = std::ldexp(1.0, is_signed ? bits - 1 : bits), whole = std::trunc(number.number);
-  // The greatest of 64 bits is rounded up to the limit in a double.
-  const bool fits = whole >= (is_signed ? -limit : 0) && (bits == 64 ? whole <= limit : whole < limit);
+  const long double limit = std::ldexp(1.0L, is_signed ? bits - 1 : bits), whole = std::trunc(number.number);
+  const bool fits = whole >= (is_signed ? -limit : 0) && whole < limit;
   require<InvalidArgumentError>(fits, "astype", "{} at {} is out of range for {}", number.number,
                                 frontend::to_string(where), tensor::name(dtype));
-  return whole;
+  if (dtype == DType::kU64) {  // beyond what a double tells apart
+    const auto exact = static_cast<uint64_t>(whole);
+    std::memcpy(literal.mutable_bytes().data(), &exact, sizeof(exact));
+  } else if (dtype == DType::kS64) {
+    const auto exact = static_cast<int64_t>(whole);
+    std::memcpy(literal.mutable_bytes().data(), &exact, sizeof(exact));
+  } else {
+    literal.set(0, static_cast<double>(whole));
+  }
+  return literal;
 }
 
 // One instruction with a result of another element type than its operand.
@@ -88,17 +101,17 @@ Array greater_equal(const ArrayLike& a, const ArrayLike& b) {
   return ordered(primitive, a, b);
 }
 
-Array is_finite(const ArrayLike& x) {
-  if (tensor::is_complex(x.array.dtype())) return logical_and(is_finite(real(x)), is_finite(imag(x)));
+Array isfinite(const ArrayLike& x) {
+  if (tensor::is_complex(x.array.dtype())) return logical_and(isfinite(real(x)), isfinite(imag(x)));
   const Array f = frontend::as_floating(x.array);
-  return typed("is_finite", hlo::Opcode::kIsFinite, {f}, DType::kPred, x.where, nullptr);
+  return typed("isfinite", hlo::Opcode::kIsFinite, {f}, DType::kPred, x.where, nullptr);
 }
 
-Array is_nan(const ArrayLike& x) { return not_equal(x, x); }
+Array isnan(const ArrayLike& x) { return not_equal(x, x); }
 
-Array is_inf(const ArrayLike& x) {
-  if (tensor::is_complex(x.array.dtype())) return logical_or(is_inf(real(x)), is_inf(imag(x)));
-  return logical_not(logical_or(is_finite(x), is_nan(x)));
+Array isinf(const ArrayLike& x) {
+  if (tensor::is_complex(x.array.dtype())) return logical_or(isinf(real(x)), isinf(imag(x)));
+  return logical_not(logical_or(isfinite(x), isnan(x)));
 }
 
 Array abs(const ArrayLike& x) {
@@ -154,8 +167,8 @@ Array where(const ArrayLike& condition, const ArrayLike& x, const ArrayLike& y) 
                   return std::vector<Array>{Array(), where(a.inputs[0], a.cotangent(), none),
                                             where(a.inputs[0], none, a.cotangent())};
                 }});
-  std::vector<Array> operands = frontend::promoted({x.array, y.array});
-  operands.insert(operands.begin(), condition.array.astype(DType::kPred));
+  std::vector<Array> operands = frontend::promoted({x.array, y.array}, x.where);
+  operands.insert(operands.begin(), condition.array.astype(DType::kPred, condition.where));
   const Dims dims = frontend::broadcast_dims("where", operands, condition.where);
   for (Array& operand : operands) operand = broadcast_to(operand, dims, condition.where);
   return frontend::emit_one(primitive, operands, operands[1].shape(), condition.where,
@@ -181,11 +194,10 @@ Array stop_gradient(const ArrayLike& x) {
 Array Array::astype(DType dtype, Where where) const {
   if (!defined())
     raise<InvalidArgumentError>("astype", "the Array at {} was never assigned", frontend::to_string(where));
+  promote({dtype, false}, {this->dtype(), false});  // an element type that operations know
   if (this->dtype() == dtype && !is_weak()) return *this;
   if (is_weak() && frontend::is_number(*node_)) {
-    tensor::Literal literal(Shape(dtype, {}));
-    literal.set(0, number_as(dtype, *node_, where));
-    return Array(std::move(literal));
+    return Array(number_as(dtype, *node_, where));
   }
   if (dtype == DType::kPred && this->dtype() != DType::kPred) return not_equal(*this, 0);
   if (tensor::is_complex(this->dtype()) && !tensor::is_complex(dtype)) return real(*this).astype(dtype, where);

@@ -2,10 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "alpa/base/error.h"
 #include "alpa/frontend/node.h"
+#include "alpa/frontend/ops/creation.h"
 #include "alpa/frontend/ops/indexing.h"
 #include "alpa/frontend/ops/shape.h"
 
@@ -32,7 +34,7 @@ Array sampled(const ArrayLike& x, int dim, int64_t size) {
   const int64_t from = x.array.dim(dim);
   if (size > 0 && from % size == 0) {
     const int64_t step = from / size;
-    return slice_dim(x, dim, step / 2, from, step);
+    return slice_in_dim(x, dim, step / 2, from, step);
   }
   std::vector<int32_t> places;
   for (int64_t k = 0; k < size; ++k) {
@@ -50,6 +52,7 @@ Array resize_nearest(const ArrayLike& x, const Dims& dims) {
   for (size_t k = 0; fits && k < dims.size(); ++k) fits = dims[k] >= 0 && (dims[k] == 0 || x.array.dims()[k] > 0);
   require<InvalidArgumentError>(fits, "resize_nearest", "{} at {} cannot become [{}]",
                                 tensor::to_string(x.array.shape()), frontend::to_string(x.where), fmt::join(dims, ","));
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return zeros(dims, x.array.dtype());
   Array result = repeated(x, dims);
   for (int dim = 0; dim < result.rank(); ++dim) {
     const int64_t size = dims[static_cast<size_t>(dim)];

@@ -274,7 +274,8 @@ Array scatter(const Scatter& kind, const ArrayLike& x, const ArrayLike& indices,
               const Indexing& it) {
   const char* const name = kind.name;
   require_indices(name, indices);
-  const std::vector<Array> operands = {x.array.astype(x.array.dtype()), updates.array.astype(x.array.dtype())};
+  const std::vector<Array> operands = {x.array.astype(x.array.dtype()),
+                                       updates.array.astype(x.array.dtype(), updates.where)};
   const Dims expected = gathered_dims({operands[0], x.where}, indices, it);
   require<InvalidArgumentError>(expected == updates.array.dims(), name, "{} updated by {} at {}: the indices make [{}]",
                                 tensor::to_string(x.array.shape()), tensor::to_string(updates.array.shape()),
@@ -321,7 +322,7 @@ Array scatter_along(const Scatter& kind, const ArrayLike& x, const ArrayLike& in
   dims.erase(dims.begin() + place);
   dims.insert(dims.begin() + place, indices.array.dims().begin(), indices.array.dims().end());
   const Array places = with_vectors(indices.array, x.array.dim(place), it.mode);
-  const Array wide = broadcast_to(updates, dims, updates.where);
+  const Array wide = broadcast_to(updates.array.astype(x.array.dtype(), updates.where), dims, updates.where);
   return scatter(kind, x, {places, indices.where}, {wide, updates.where}, it);
 }
 
@@ -384,9 +385,9 @@ Array take(const ArrayLike& x, const ArrayLike& indices, int dim, OutOfRange mod
   return gather(x, {with_vectors(indices.array, size, mode), indices.where}, it.dims, it.slice_sizes, mode);
 }
 
-Array take_along_dim(const ArrayLike& x, const ArrayLike& indices, int dim, OutOfRange mode) {
-  const int place = normal_dim("take_along_dim", dim, x.array.shape(), x.where);
-  require_indices("take_along_dim", indices);
+Array take_along_axis(const ArrayLike& x, const ArrayLike& indices, int dim, OutOfRange mode) {
+  const int place = normal_dim("take_along_axis", dim, x.array.shape(), x.where);
+  require_indices("take_along_axis", indices);
   const auto along_place = static_cast<size_t>(place);
   Dims table = x.array.dims(), places = indices.array.dims();
   bool fits = table.size() == places.size();
@@ -397,7 +398,7 @@ Array take_along_dim(const ArrayLike& x, const ArrayLike& indices, int dim, OutO
     table[k] = places[k] = table[k] == 1 ? places[k] : table[k];
     it.dims.operand_batching_dims.push_back(static_cast<int64_t>(k));
   }
-  require<InvalidArgumentError>(fits, "take_along_dim", "{} and indices {} at {} do not broadcast in the other dims",
+  require<InvalidArgumentError>(fits, "take_along_axis", "{} and indices {} at {} do not broadcast in the other dims",
                                 tensor::to_string(x.array.shape()), tensor::to_string(indices.array.shape()),
                                 frontend::to_string(x.where));
   it.dims.start_indices_batching_dims = it.dims.operand_batching_dims;

@@ -41,7 +41,7 @@ Array scatter_set(const ArrayLike& x, const ArrayLike& indices, const ArrayLike&
 /// B].
 Array take(const ArrayLike& x, const ArrayLike& indices, int dim, OutOfRange mode = OutOfRange::kFill);
 /// Element indices[i, j, ...] along `dim` at the same place in the other dims, which broadcast: jnp.take_along_axis.
-Array take_along_dim(const ArrayLike& x, const ArrayLike& indices, int dim, OutOfRange mode = OutOfRange::kFill);
+Array take_along_axis(const ArrayLike& x, const ArrayLike& indices, int dim, OutOfRange mode = OutOfRange::kFill);
 /// The inverse ways of `take`: x.at[..., indices, ...].add(updates) and .set(updates). Updates broadcast to the shape
 /// that `take` gives; negative indices count from the end, others out of range write nothing.
 Array scatter_add(const ArrayLike& x, const ArrayLike& indices, const ArrayLike& updates, int dim);

@@ -192,7 +192,7 @@ Array sum(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   return narrowed(reduce({"sum", hlo::Opcode::kAdd, zero, vjp}, wide, dims, keep_dims), x);
 }
 
-Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
+Array prod(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   const ArrayLike wide = widened(x);
   // Each element's share is the product of the others: from both sides, so that zeros are no trouble.
   const auto vjp = [](const VjpArguments& a, const std::vector<int>& over) {
@@ -222,7 +222,7 @@ Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) 
     return std::vector<Array>{multiply(shares, spread(a.cotangent(), a.inputs[0], over))};
   };
   Array one = full({}, 1, wide.array.dtype());
-  return narrowed(reduce({"product", hlo::Opcode::kMultiply, one, vjp}, wide, dims, keep_dims), x);
+  return narrowed(reduce({"prod", hlo::Opcode::kMultiply, one, vjp}, wide, dims, keep_dims), x);
 }
 
 Array mean(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
@@ -232,17 +232,17 @@ Array mean(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   return narrowed(divide(sum(wide, dims, keep_dims), count), f);
 }
 
-Array variance(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims, int64_t ddof) {
+Array var(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims, int64_t ddof) {
   const ArrayLike f(frontend::as_floating(x.array), x.where);
   const ArrayLike wide = widened(f);
   const Array distance = abs(subtract(wide, mean(wide, dims, true)));
-  const double count = static_cast<double>(count_over("variance", f, dims) - ddof);
+  const double count = static_cast<double>(count_over("var", f, dims) - ddof);
   const Array result = divide(sum(square(distance), dims, keep_dims), count);
   return tensor::is_complex(f.array.dtype()) ? result : narrowed(result, f);
 }
 
-Array standard_deviation(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims, int64_t ddof) {
-  return sqrt(variance(x, dims, keep_dims, ddof));
+Array stddev(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims, int64_t ddof) {
+  return sqrt(var(x, dims, keep_dims, ddof));
 }
 
 Array max(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
@@ -252,8 +252,8 @@ Array min(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   return extremum("min", hlo::Opcode::kMinimum, false, x, dims, keep_dims);
 }
 
-Array all_close(const ArrayLike& a, const ArrayLike& b, double relative, double absolute) {
-  return all(is_close(a, b, relative, absolute));
+Array allclose(const ArrayLike& a, const ArrayLike& b, double relative, double absolute) {
+  return all(isclose(a, b, relative, absolute));
 }
 
 Array all(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
@@ -272,25 +272,25 @@ Array argmin(const ArrayLike& x, int dim, bool keep_dims) {
   return arg_extremum("argmin", "LT", false, x, dim, keep_dims);
 }
 
-Array argmax(const ArrayLike& x) { return argmax(flatten(x), 0); }
-Array argmin(const ArrayLike& x) { return argmin(flatten(x), 0); }
+Array argmax(const ArrayLike& x) { return argmax({flatten(x), x.where}, 0); }
+Array argmin(const ArrayLike& x) { return argmin({flatten(x), x.where}, 0); }
 
 Array logsumexp(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims) {
   const ArrayLike f = frontend::real_floating("logsumexp", x);
   const std::vector<int> over = normal_dims("logsumexp", f, dims);
   if (x.array.size() == 0) return log(sum(exp(f), over, keep_dims));  // there is no largest element
   const Array largest = stop_gradient(max(f, over, true));
-  const Array base = where(is_finite(largest), largest, zeros_like(largest));
+  const Array base = where(isfinite(largest), largest, zeros_like(largest));
   const Array logs = add(log(sum(exp(subtract(f, base)), over, true)), base);
   if (keep_dims) return logs;
   return squeeze(logs, over);
 }
 
 Array sum(const ArrayLike& x) { return sum(x, all_dims(x.array)); }
-Array product(const ArrayLike& x) { return product(x, all_dims(x.array)); }
+Array prod(const ArrayLike& x) { return prod(x, all_dims(x.array)); }
 Array mean(const ArrayLike& x) { return mean(x, all_dims(x.array)); }
-Array variance(const ArrayLike& x) { return variance(x, all_dims(x.array)); }
-Array standard_deviation(const ArrayLike& x) { return standard_deviation(x, all_dims(x.array)); }
+Array var(const ArrayLike& x) { return var(x, all_dims(x.array)); }
+Array stddev(const ArrayLike& x) { return stddev(x, all_dims(x.array)); }
 Array logsumexp(const ArrayLike& x) { return logsumexp(x, all_dims(x.array)); }
 Array max(const ArrayLike& x) { return max(x, all_dims(x.array)); }
 Array min(const ArrayLike& x) { return min(x, all_dims(x.array)); }

@@ -10,15 +10,15 @@ namespace alpa {
 /// f32, and the result rounded; so are those of product and mean.
 Array sum(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
 Array sum(const ArrayLike& x);
-Array product(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
-Array product(const ArrayLike& x);
+Array prod(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
+Array prod(const ArrayLike& x);
 Array mean(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
 Array mean(const ArrayLike& x);
 /// Sum of the squared distances to the mean over their number less `ddof`.
-Array variance(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false, int64_t ddof = 0);
-Array variance(const ArrayLike& x);
-Array standard_deviation(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false, int64_t ddof = 0);
-Array standard_deviation(const ArrayLike& x);
+Array var(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false, int64_t ddof = 0);
+Array var(const ArrayLike& x);
+Array stddev(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false, int64_t ddof = 0);
+Array stddev(const ArrayLike& x);
 Array max(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
 Array max(const ArrayLike& x);
 Array min(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);
@@ -34,8 +34,8 @@ Array argmin(const ArrayLike& x, int dim, bool keep_dims = false);
 /// Of all elements, row-major.
 Array argmax(const ArrayLike& x);
 Array argmin(const ArrayLike& x);
-/// All elements close to their counterparts, see is_close.
-Array all_close(const ArrayLike& a, const ArrayLike& b, double relative = 1e-5, double absolute = 1e-8);
+/// All elements close to their counterparts, see isclose.
+Array allclose(const ArrayLike& a, const ArrayLike& b, double relative = 1e-5, double absolute = 1e-8);
 
 /// log(sum(exp(x))), without overflow.
 Array logsumexp(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims = false);

@@ -35,6 +35,11 @@ Array record(Primitive primitive, const ArrayLike& x, Dims dims) {
   return emit_one(std::move(primitive), {x.array}, Shape(x.array.dtype(), std::move(dims)), x.where, x.array.is_weak());
 }
 
+void require_count(const char* op, const ArrayLike& x, int64_t count) {
+  constexpr int64_t kMost = int64_t{1} << 40;  // sizes stay far from where they overflow
+  if (count < 0 || count > kMost) raise_shape(op, x, fmt::format("{} times: a count is 0 to 2^40", count));
+}
+
 Dims resolve(const ArrayLike& x, Dims dims) {
   const auto hole = std::find(dims.begin(), dims.end(), -1);
   int64_t known = 1;
@@ -104,17 +109,17 @@ Array transpose(const ArrayLike& x) {
   return transpose(x, order);
 }
 
-Array swap_dims(const ArrayLike& x, int a, int b) {
+Array swapaxes(const ArrayLike& x, int a, int b) {
   std::vector<int> order(static_cast<size_t>(x.array.rank()));
   std::iota(order.begin(), order.end(), 0);
-  std::swap(order[static_cast<size_t>(normal_dim("swap_dims", a, x.array.shape(), x.where))],
-            order[static_cast<size_t>(normal_dim("swap_dims", b, x.array.shape(), x.where))]);
+  std::swap(order[static_cast<size_t>(normal_dim("swapaxes", a, x.array.shape(), x.where))],
+            order[static_cast<size_t>(normal_dim("swapaxes", b, x.array.shape(), x.where))]);
   return transpose(x, order);
 }
 
-Array move_dim(const ArrayLike& x, int from, int to) {
-  const int source = normal_dim("move_dim", from, x.array.shape(), x.where);
-  const int target = normal_dim("move_dim", to, x.array.shape(), x.where);
+Array moveaxis(const ArrayLike& x, int from, int to) {
+  const int source = normal_dim("moveaxis", from, x.array.shape(), x.where);
+  const int target = normal_dim("moveaxis", to, x.array.shape(), x.where);
   std::vector<int> order;
   for (int dim = 0; dim < x.array.rank(); ++dim) {
     if (dim != source) order.push_back(dim);
@@ -124,7 +129,15 @@ Array move_dim(const ArrayLike& x, int from, int to) {
 }
 
 Array broadcast_in_dim(const ArrayLike& x, const Dims& dims, const std::vector<int64_t>& mapping) {
-  for (size_t k = 0; k < mapping.size(); ++k) ALPA_CHECK(dims[static_cast<size_t>(mapping[k])] == x.array.dims()[k]);
+  bool fits =
+      mapping.size() == x.array.dims().size() && std::is_sorted(mapping.begin(), mapping.end(), std::less_equal());
+  for (size_t k = 0; k < mapping.size() && fits; ++k)
+    fits = mapping[k] >= 0 && mapping[k] < static_cast<int64_t>(dims.size()) &&
+           dims[static_cast<size_t>(mapping[k])] == x.array.dims()[k];
+  if (!fits)
+    raise_shape("broadcast_in_dim", x,
+                fmt::format("does not become [{}] by ({}): an ascending dim of the same size for each of its own",
+                            fmt::join(dims, ","), fmt::join(mapping, ", ")));
   return record(
       {.name = "broadcast_in_dim",
        .lower =
@@ -162,14 +175,17 @@ Array broadcast_to(const ArrayLike& x, const Dims& dims, Where where) {
   }
   require<InvalidArgumentError>(dims.size() >= own.size(), "broadcast_to", "{} at {} does not broadcast to [{}]",
                                 to_string(x.array.shape()), frontend::to_string(where), fmt::join(dims, ","));
-  return broadcast_in_dim(reshape({x.array, where}, kept), dims, mapping);
+  return broadcast_in_dim({reshape({x.array, where}, kept), where}, dims, mapping);
 }
 
 Array expand_dims(const ArrayLike& x, const std::vector<int>& places) {
   const int rank = x.array.rank() + static_cast<int>(places.size());
-  const Shape widened(x.array.dtype(), Dims(static_cast<size_t>(rank), 1));
   std::vector<int> added;
-  for (const int place : places) added.push_back(normal_dim("expand_dims", place, widened, x.where));
+  for (const int place : places) {
+    if (place < -rank || place >= rank)
+      raise_shape("expand_dims", x, fmt::format("of {} dims that come of it none is {}", rank, place));
+    added.push_back(place < 0 ? place + rank : place);
+  }
   Dims dims;
   size_t next = 0;
   for (int dim = 0; dim < rank; ++dim) {
@@ -198,7 +214,7 @@ Array squeeze(const ArrayLike& x, const std::vector<int>& dims) {
 
 Array concatenate(const std::vector<Array>& arrays, int dim, Where where) {
   require<InvalidArgumentError>(!arrays.empty(), "concatenate", "no arrays given at {}", frontend::to_string(where));
-  const std::vector<Array> operands = frontend::promoted(arrays);
+  const std::vector<Array> operands = frontend::promoted(arrays, where);
   const int along = normal_dim("concatenate", dim, operands[0].shape(), where);
   Dims dims = operands[0].dims();
   for (size_t k = 1; k < operands.size(); ++k) {
@@ -212,24 +228,25 @@ Array concatenate(const std::vector<Array>& arrays, int dim, Where where) {
     dims[static_cast<size_t>(along)] += size;
   }
   if (operands.size() == 1) return operands[0];
-  return emit_one(Primitive{.name = "concatenate",
-                            .lower =
-                                [along](Lowering& lowering, const Node& node, const Ids& ids) {
-                                  return Ids{lowering.builder().with_dimensions(hlo::Opcode::kConcatenate,
-                                                                                node.shapes[0], ids, {along})};
-                                },
-                            .vjp =
-                                [along](const VjpArguments& a) {
-                                  std::vector<Array> parts;
-                                  int64_t at = 0;
-                                  for (size_t k = 0; k < a.inputs.size(); ++k) {
-                                    const int64_t end = at + a.inputs[k].dim(along);
-                                    parts.push_back(a.wanted[k] ? slice_dim(a.cotangent(), along, at, end) : Array());
-                                    at = end;
-                                  }
-                                  return parts;
-                                }},
-                  operands, Shape(operands[0].dtype(), dims), where);
+  return emit_one(
+      Primitive{.name = "concatenate",
+                .lower =
+                    [along](Lowering& lowering, const Node& node, const Ids& ids) {
+                      return Ids{
+                          lowering.builder().with_dimensions(hlo::Opcode::kConcatenate, node.shapes[0], ids, {along})};
+                    },
+                .vjp =
+                    [along](const VjpArguments& a) {
+                      std::vector<Array> parts;
+                      int64_t at = 0;
+                      for (size_t k = 0; k < a.inputs.size(); ++k) {
+                        const int64_t end = at + a.inputs[k].dim(along);
+                        parts.push_back(a.wanted[k] ? slice_in_dim(a.cotangent(), along, at, end) : Array());
+                        at = end;
+                      }
+                      return parts;
+                    }},
+      operands, Shape(operands[0].dtype(), dims), where);
 }
 
 Array stack(const std::vector<Array>& arrays, int dim, Where where) {
@@ -258,7 +275,7 @@ std::vector<Array> split_at(const ArrayLike& x, const std::vector<int64_t>& indi
   int64_t start = 0;
   for (size_t k = 0; k <= indices.size(); ++k) {
     const int64_t end = k < indices.size() ? indices[k] : x.array.dim(along);
-    parts.push_back(slice_dim(x, along, start, end));
+    parts.push_back(slice_in_dim(x, along, start, end));
     start = end;
   }
   return parts;
@@ -335,8 +352,8 @@ Array slice(const ArrayLike& x, const std::vector<int64_t>& start, const std::ve
       x, dims);
 }
 
-Array slice_dim(const ArrayLike& x, int dim, int64_t start, int64_t limit, int64_t stride) {
-  const auto along = static_cast<size_t>(normal_dim("slice_dim", dim, x.array.shape(), x.where));
+Array slice_in_dim(const ArrayLike& x, int dim, int64_t start, int64_t limit, int64_t stride) {
+  const auto along = static_cast<size_t>(normal_dim("slice_in_dim", dim, x.array.shape(), x.where));
   std::vector<int64_t> starts(x.array.dims().size(), 0), limits = x.array.dims(), strides(x.array.dims().size(), 1);
   starts[along] = start;
   limits[along] = limit;
@@ -372,16 +389,17 @@ Array roll(const ArrayLike& x, int64_t shift, int dim) {
   if (size == 0) return x.array;
   const int64_t cut = ((-shift) % size + size) % size;
   if (cut == 0) return x.array;
-  return concatenate({slice_dim(x, along, cut, size), slice_dim(x, along, 0, cut)}, along, x.where);
+  return concatenate({slice_in_dim(x, along, cut, size), slice_in_dim(x, along, 0, cut)}, along, x.where);
 }
 
 Array repeat(const ArrayLike& x, int64_t count, int dim) {
   const int along = normal_dim("repeat", dim, x.array.shape(), x.where);
+  require_count("repeat", x, count);
   Dims wide = x.array.dims();
   wide.insert(wide.begin() + along + 1, count);
   Dims flat = x.array.dims();
   flat[static_cast<size_t>(along)] *= count;
-  return reshape(broadcast_to(expand_dims(x, {along + 1}), wide, x.where), flat);
+  return reshape({broadcast_to(expand_dims(x, {along + 1}), wide, x.where), x.where}, flat);
 }
 
 Array tile(const ArrayLike& x, const std::vector<int64_t>& counts) {
@@ -399,12 +417,13 @@ Array tile(const ArrayLike& x, const std::vector<int64_t>& counts) {
   Dims wide, flat;
   std::vector<int> places;
   for (size_t k = 0; k < counts.size(); ++k) {
+    require_count("tile", x, counts[k]);
     places.push_back(static_cast<int>(wide.size()));
     wide.push_back(counts[k]);
     wide.push_back(x.array.dims()[k]);
     flat.push_back(counts[k] * x.array.dims()[k]);
   }
-  return reshape(broadcast_to(expand_dims(x, places), wide, x.where), flat);
+  return reshape({broadcast_to(expand_dims(x, places), wide, x.where), x.where}, flat);
 }
 
 Array Array::reshape(const Dims& dims, Where where) const { return alpa::reshape(ArrayLike(*this, where), dims); }

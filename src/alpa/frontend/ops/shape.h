@@ -13,9 +13,9 @@ Array flatten(const ArrayLike& x);
 Array transpose(const ArrayLike& x, const std::vector<int>& permutation);
 /// Dims reversed.
 Array transpose(const ArrayLike& x);
-Array swap_dims(const ArrayLike& x, int a, int b);
+Array swapaxes(const ArrayLike& x, int a, int b);
 /// Dim `from` becomes dim `to` of the result.
-Array move_dim(const ArrayLike& x, int from, int to);
+Array moveaxis(const ArrayLike& x, int from, int to);
 /// NumPy's rule. Errors: InvalidArgumentError that names both shapes.
 Array broadcast_to(const ArrayLike& x, const Dims& dims, Where where = Where::current());
 /// Operand dim k becomes dim `mapping[k]` of the result; the other dims are new. Sizes agree.
@@ -42,7 +42,7 @@ Array pad(const ArrayLike& x, const std::vector<Padding>& padding, const ArrayLi
 Array slice(const ArrayLike& x, const std::vector<int64_t>& start, const std::vector<int64_t>& limit,
             const std::vector<int64_t>& stride = {});
 /// Of one dim.
-Array slice_dim(const ArrayLike& x, int dim, int64_t start, int64_t limit, int64_t stride = 1);
+Array slice_in_dim(const ArrayLike& x, int dim, int64_t start, int64_t limit, int64_t stride = 1);
 Array reverse(const ArrayLike& x, const std::vector<int>& dims);
 /// Elements moved along a dim, those that leave come in at the other end.
 Array roll(const ArrayLike& x, int64_t shift, int dim);

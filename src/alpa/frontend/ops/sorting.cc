@@ -60,10 +60,10 @@ Ids lower_sort(Lowering& lowering, const std::vector<Array>& operands, const Ids
   return result;
 }
 
-// What `take_along_dim(x, places, dim)` gives x of the cotangent of its result.
+// What `take_along_axis(x, places, dim)` gives x of the cotangent of its result.
 Array put_back(const Array& cotangent, const Array& x, const Array& places, int dim) {
   const Array variable = frontend::alias(zeros_like(x));
-  const Array taken = take_along_dim(variable, places, dim, OutOfRange::kClip);
+  const Array taken = take_along_axis(variable, places, dim, OutOfRange::kClip);
   return frontend::linearize({taken}, {variable}).pullback({cotangent})[0];
 }
 
@@ -158,7 +158,7 @@ std::pair<Array, Array> top_k(const ArrayLike& x, int64_t k) {
     return std::vector<Array>{put_back(a.cotangent(), a.inputs[0], a.outputs[1], along), Array()};
   };
   primitive.jvp = [along](const frontend::JvpArguments& a) {
-    return std::vector<Array>{take_along_dim(a.tangents[0], a.outputs[1], along, OutOfRange::kClip), Array()};
+    return std::vector<Array>{take_along_axis(a.tangents[0], a.outputs[1], along, OutOfRange::kClip), Array()};
   };
   const auto outputs =
       frontend::emit(std::make_shared<const Primitive>(std::move(primitive)), {key, iota(key.dims(), along)},

@@ -46,7 +46,11 @@ class Transformation {
                                               const Params& params) const {
     frontend::require_same_structure(tree_structure(params), tree_structure(gradients));
     Flat flat{tree_leaves(gradients), tree_leaves(params), {}, state.count, tree_paths(params)};
-    for (const Params& slot : state.slots) flat.slots.push_back(tree_leaves(slot));
+    for (const Params& slot : state.slots) {
+      frontend::require_same_structure(tree_structure(params), tree_structure(slot));
+      flat.slots.push_back(tree_leaves(slot));
+    }
+    require_fit(flat, num_slots(rule_));
     FlatUpdate next = rule_.update(flat);
     SlotState<Params> next_state = state;
     next_state.count = next_count(state.count);

@@ -48,6 +48,16 @@ void decay(FlatUpdate& next, const Flat& flat, double weight_decay, const Mask& 
 
 }  // namespace
 
+void require_fit(const Flat& flat, size_t num_slots) {
+  require<InvalidArgumentError>(flat.slots.size() == num_slots, "optim",
+                                "a state of {} trees for an optimizer that keeps {}: it is the state of another one",
+                                flat.slots.size(), num_slots);
+  for (size_t k = 0; k < flat.gradients.size(); ++k)
+    require<InvalidArgumentError>(
+        flat.gradients[k].dims() == flat.params[k].dims(), "optim", "the gradient of {} is {}, the parameter {}",
+        flat.paths[k], tensor::to_string(flat.gradients[k].shape()), tensor::to_string(flat.params[k].shape()));
+}
+
 Array zero_count() { return full({}, 0, DType::kS32); }
 
 Array next_count(const Array& count) {
@@ -66,7 +76,11 @@ Array global_norm(const std::vector<Array>& arrays) {
   return sqrt(total);
 }
 
-Array applied(const Array& parameter, const Array& update) { return add(parameter, update.astype(parameter.dtype())); }
+Array applied(const Array& parameter, const Array& update) {
+  require<InvalidArgumentError>(parameter.dims() == update.dims(), "apply_updates", "an update {} for a parameter {}",
+                                tensor::to_string(update.shape()), tensor::to_string(parameter.shape()));
+  return add(parameter, update.astype(parameter.dtype()));
+}
 
 FlatUpdate ClipByGlobalNorm::update(const Flat& flat) const {
   const Array norm = global_norm(flat.gradients);

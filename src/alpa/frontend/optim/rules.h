@@ -34,6 +34,10 @@ struct FlatUpdate {
 /// Which parameters a rule applies to, by key path and array; empty: all.
 using Mask = std::function<bool(const std::string& path, const Array& parameter)>;
 
+/// Errors: InvalidArgumentError if the state is not that of an optimizer with so many slots, or a gradient is not of
+/// its parameter's shape.
+void require_fit(const Flat& flat, size_t num_slots);
+
 /// Slots of a rule: `kSlots`, zeros like the parameters, unless it has functions of its own.
 template <typename Rule>
 size_t num_slots(const Rule& rule) {
