@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 mkdir -p build/bench
 python3 benchmarks/planning.py --out build/bench/planning.json
 build/release/bin/library_bench --benchmark_out=build/bench/library.json --benchmark_out_format=json
+python3 benchmarks/solver.py tests/data/iopddl/asplos-*.json.gz --out build/bench/solver.json --charts build/bench/solver
 
 python=""
 for candidate in python3.13 python3.12 "$HOME"/.pyenv/versions/3.1[23]*/bin/python3; do

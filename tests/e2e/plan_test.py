@@ -1,5 +1,8 @@
 """`alpa plan`, `show`, `devices` and `solve`."""
 
+import collections
+import gzip
+import itertools
 import json
 import re
 
@@ -131,6 +134,46 @@ class Solves(CommandTest):
         self.assertIs(answer["floating_point_proof"], False)
         self.assertEqual(len(answer["solution"]), 5)
         self.assertIsInstance(answer["log"], list)
+
+    def solved(self, name, *options):
+        out = self.folder / "out.json"
+        self.succeed("solve", DATA / "iopddl" / f"asplos-2025-iopddl-{name}.json.gz", "--json", out, *options)
+        return json.loads(out.read_text())
+
+    def test_contest_instances(self):
+        """Optimal, and the cost and the peak recomputed here."""
+        for name, best in (("A", 6_548_553_650), ("B", 532_843), ("G", 217_039)):
+            answer = self.solved(name)
+            self.assertEqual((answer["objective"], answer["bound"]), (best, best), name)
+            with gzip.open(DATA / "iopddl" / f"asplos-2025-iopddl-{name}.json.gz") as file:
+                problem = json.load(file)["problem"]
+            nodes, edges, choice = problem["nodes"], problem["edges"], answer["solution"]
+            cost = sum(costs[s] for costs, s in zip(nodes["costs"], choice))
+            for (a, b), table in zip(edges["nodes"], edges["costs"]):
+                cost += table[choice[a] * len(nodes["costs"][b]) + choice[b]]
+            self.assertEqual(cost, best, name)
+            change = collections.Counter()
+            for (start, end), usages, s in zip(nodes["intervals"], nodes["usages"], choice):
+                change[start] += usages[s]
+                change[end] -= usages[s]
+            peak = max(itertools.accumulate(change[time] for time in sorted(change)))
+            self.assertEqual(peak, answer["peak_usage"], name)
+            self.assertLessEqual(peak, problem["usage_limit"], name)
+
+    def test_log_falls_and_rises(self):
+        log = self.solved("A")["log"]
+        objectives = [int(entry["objective"]) for entry in log if entry["objective"] is not None]
+        bounds = [int(entry["bound"]) for entry in log]
+        self.assertGreater(len(objectives), 3)
+        self.assertEqual(objectives, sorted(objectives, reverse=True))
+        self.assertEqual(bounds, sorted(bounds))
+
+    def test_threads_change_nothing(self):
+        def told(threads):
+            answer = self.solved("A", "--threads", threads)
+            return answer["solution"], [(entry["phase"], entry["objective"], entry["bound"]) for entry in answer["log"]]
+
+        self.assertEqual(told(1), told(2))
 
     def test_infeasible_is_an_answer(self):
         instance = json.loads((DATA / "iopddl" / "example.json").read_text())
