@@ -120,5 +120,9 @@ TEST_F(Reductions, ErrorsAreTyped) {
   EXPECT_THROW(logsumexp(z), InvalidArgumentError);
 }
 
+TEST_F(Reductions, VarianceWithoutDegreesOfFreedomIsNoNumber) {
+  for (const int64_t ddof : {2, 3}) EXPECT_TRUE(std::isnan(var(ones({2}), {0}, false, ddof).item<float>()));
+}
+
 }  // namespace
 }  // namespace alpa

@@ -309,6 +309,7 @@ TEST(ClusterLife, WhatInitRefuses) {
   EXPECT_THAT(message_of<UnsupportedError>([] { init("ray"); }), HasSubstr("local"));
   EXPECT_THAT(message_of([] { init("locale"); }), HasSubstr("locale"));
   EXPECT_THAT(message_of([] { init("local", {.num_devices = 0}); }), HasSubstr("num_devices"));
+  EXPECT_THAT(message_of([] { init("local", {.num_devices = 100'000}); }), HasSubstr("4096"));
   EXPECT_THAT(message_of<Error>([] { init("local", {.plugin = "/no/such/plugin.so"}); }),
               HasSubstr("/no/such/plugin.so"));
   EXPECT_FALSE(is_initialized());

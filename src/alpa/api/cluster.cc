@@ -9,6 +9,12 @@
 #include "alpa/pjrt/plugin.h"
 
 namespace alpa {
+namespace {
+
+constexpr int kMostDevices = 4096;  // A CPU plug-in would make any number, and take minutes.
+
+}  // namespace
+
 namespace api {
 namespace {
 
@@ -62,8 +68,9 @@ void init(const std::string& cluster, const InitOptions& options) {
   require<UnsupportedError>(cluster != "ray", "init",
                             "clusters of many machines are not part of this version: use \"local\"");
   require<InvalidArgumentError>(cluster == "local", "init", "unknown cluster \"{}\": use \"local\"", cluster);
-  require<InvalidArgumentError>(!options.num_devices || *options.num_devices >= 1, "init",
-                                "num_devices is {}: at least 1", options.num_devices.value_or(0));
+  require<InvalidArgumentError>(
+      !options.num_devices || (*options.num_devices >= 1 && *options.num_devices <= kMostDevices), "init",
+      "num_devices is {}: from 1 to {}", options.num_devices.value_or(0), kMostDevices);
   const pjrt::Plugin plugin = pjrt::Plugin::load(pjrt::find_plugin(options.plugin, read_environment()));
   auto state = std::make_shared<api::ClusterState>();
   state->client = pjrt::Client::create(plugin, {.cpu_device_count = options.num_devices.value_or(8)});

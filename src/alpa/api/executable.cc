@@ -6,7 +6,9 @@
 #include <bit>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <typeinfo>
@@ -263,15 +265,18 @@ class CompiledStep : public Executable, public Tenant {
 
 // A donated input's memory goes to the first output of its shape that is still free: for a state, its own successor.
 std::vector<compiler::OutputMeta> outputs_of(const Step& step) {
+  std::map<std::string, std::deque<int>> donated;  // inputs that are free, by shape
+  for (size_t input = 0; input < step.donated.size(); ++input) {
+    if (step.donated[input])
+      donated[tensor::to_string(step.function->parameters[input].shape())].push_back(static_cast<int>(input));
+  }
   std::vector<compiler::OutputMeta> outputs;
-  std::vector<bool> taken(step.donated.size(), false);
   for (size_t k = 0; k < step.function->results.size(); ++k) {
     compiler::OutputMeta output{step.output_names[k], compiler::Role::kUnknown, std::nullopt};
-    for (size_t input = 0; input < taken.size() && !output.feeds_input; ++input) {
-      if (!step.donated[input] || taken[input]) continue;
-      if (step.function->parameters[input].shape() != step.function->results[k].shape()) continue;
-      taken[input] = true;
-      output.feeds_input = static_cast<int>(input);
+    std::deque<int>& free = donated[tensor::to_string(step.function->results[k].shape())];
+    if (!free.empty()) {
+      output.feeds_input = free.front();
+      free.pop_front();
     }
     outputs.push_back(std::move(output));
   }

@@ -236,8 +236,10 @@ Array var(const ArrayLike& x, const std::vector<int>& dims, bool keep_dims, int6
   const ArrayLike f(frontend::as_floating(x.array), x.where);
   const ArrayLike wide = widened(f);
   const Array distance = abs(subtract(wide, mean(wide, dims, true)));
-  const double count = static_cast<double>(count_over("var", f, dims) - ddof);
-  const Array result = divide(sum(square(distance), dims, keep_dims), count);
+  const int64_t count = count_over("var", f, dims) - ddof;
+  // As JAX: no number where no degree of freedom is left.
+  const double divisor = count > 0 ? static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
+  const Array result = divide(sum(square(distance), dims, keep_dims), divisor);
   return tensor::is_complex(f.array.dtype()) ? result : narrowed(result, f);
 }
 
