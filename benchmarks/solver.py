@@ -41,6 +41,8 @@ def solve(path, limit):
         out = os.path.join(folder, "answer.json")
         process = subprocess.Popen([ALPA, "solve", path, "--time-limit", str(limit), "--json", out], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
+        if not os.path.exists(out):  # alpa has said why
+            raise SystemExit(f"solver.py: {path}: no answer")
         answer = json.load(open(out))
     result = {"instance": pathlib.Path(path).name, "time_limit": limit, "exit": os.waitstatus_to_exitcode(status),
               "peak_mib": usage.ru_maxrss / 1024}

@@ -45,13 +45,13 @@ std::string readable(const char* type) {
   return status == 0 ? name.get() : type;
 }
 
-struct Lists {
+struct SpareLists {
   std::vector<const Array*> arrays;
   std::string key;
 };
 
-Lists& spare_lists() {
-  thread_local Lists lists;
+SpareLists& spare_lists() {
+  thread_local SpareLists lists;
   return lists;
 }
 

@@ -53,14 +53,14 @@ using runtime::DistributedArray;
 
 /// Lists that a launch fills, kept by the thread from one to the next: large allocations between the small ones of a
 /// step's arrays are slow.
-struct Lists {
+struct LaunchLists {
   std::vector<tensor::PlacedValue*> values;  ///< Of the arguments.
   std::vector<DistributedArray*> placed;     ///< The same where the step wants them.
   std::vector<uint32_t> slots;
 };
 
-Lists& lists() {
-  thread_local Lists instance;
+LaunchLists& lists() {
+  thread_local LaunchLists instance;
   return instance;
 }
 

@@ -166,7 +166,7 @@ class FreeSearch {
       raise_bound(mrf.constant + ceil_shift(bound, dual.scale_bits()));
       return run_.near_enough(result_.incumbent, result_.bound);
     };
-    HubSearch search(Branch(std::shared_ptr<const Mrf>(&mrf, [](const Mrf*) {}), dual));
+    HubSearch search(Branch(std::shared_ptr<const Mrf>(&mrf, [](const Mrf*) {}), dual), run_.options().threads);
     // What is easily closed may be closed to better than was asked for.
     const auto margin = Cost(kEasyGap * double(result_.incumbent.objective - run_.target(result_.incumbent)));
     if (prove(search, rounded_up(result_.incumbent.objective - margin), kQuickHubs) ||

@@ -41,24 +41,26 @@ std::vector<Part> parts_of(const std::vector<Branch>& branches, size_t most) {
 
 /// Looks at the surroundings of what each part decides, then at all nodes, until the bound reaches the limit: such
 /// parts are not given back.
-std::vector<std::unique_ptr<Branch>> look_at(const std::vector<Part>& parts, int sweeps, Cost limit) {
+std::vector<std::unique_ptr<Branch>> look_at(const std::vector<Part>& parts, int sweeps, Cost limit, int threads) {
   std::vector<std::unique_ptr<Branch>> result(parts.size());
-  for_each_in_parallel(parts.size(), [&](size_t k) {
+  const auto look = [&](size_t k) {
     auto branch = std::make_unique<Branch>(parts[k].of->choose(parts[k].node, parts[k].strategy));
     const size_t near = std::max(kLeastNear, parts[k].of->size() / kNearShare);
     branch->sweep_among(branch->around(parts[k].node, near), kNearSweeps, limit);
     if (sweeps > 0 && branch->bound() < limit) branch->sweep(sweeps, limit);
     if (branch->bound() < limit) result[k] = std::move(branch);
-  });
+  };
+  for_each_in_parallel(parts.size(), look, threads);
   std::erase(result, nullptr);
   return result;
 }
 
 /// Narrows the branches and drops the ones of which nothing is left.
-std::vector<Branch> narrowed(std::vector<std::unique_ptr<Branch>> branches, Cost limit) {
-  for_each_in_parallel(branches.size(), [&](size_t k) {
+std::vector<Branch> narrowed(std::vector<std::unique_ptr<Branch>> branches, Cost limit, int threads) {
+  const auto narrow = [&](size_t k) {
     if (!branches[k]->narrow(limit)) branches[k].reset();
-  });
+  };
+  for_each_in_parallel(branches.size(), narrow, threads);
   std::vector<Branch> result;
   for (std::unique_ptr<Branch>& branch : branches) {
     if (branch) result.push_back(std::move(*branch));
@@ -88,19 +90,19 @@ Cost HubSearch::raise_bound(Cost limit, int64_t work) {
     const std::vector<Part> parts = parts_of(open_, size_t(-1));
     for (const Part& part : parts) work -= kExpectedSweeps * 2 * part.of->entries();
     if (open_.empty() || work < 0) return bound;
-    open_ = narrowed(look_at(parts, open_.size() == 1 ? kFirstSweeps : kLaterSweeps, limit), limit);
+    open_ = narrowed(look_at(parts, open_.size() == 1 ? kFirstSweeps : kLaterSweeps, limit, threads_), limit, threads_);
   }
 }
 
 void HubSearch::dive(Cost limit, const LabelListener& hear) const {
   std::vector<Branch> beam = open_;
   for (int level = 0; level < kMostLevels && !beam.empty(); ++level) {
-    std::vector<std::unique_ptr<Branch>> found = look_at(parts_of(beam, kCandidates), 0, limit);
+    std::vector<std::unique_ptr<Branch>> found = look_at(parts_of(beam, kCandidates), 0, limit, threads_);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->bound() < b->bound(); });
     if (found.size() > kBeam) found.resize(kBeam);
-    for_each_in_parallel(found.size(), [&](size_t k) { found[k]->sweep(kDiveSweeps, limit); });
+    for_each_in_parallel(found.size(), [&](size_t k) { found[k]->sweep(kDiveSweeps, limit); }, threads_);
     for (const auto& branch : found) limit = std::min(limit, hear(branch->decoded()));
-    beam = narrowed(std::move(found), limit);
+    beam = narrowed(std::move(found), limit, threads_);
   }
 }
 

@@ -19,7 +19,8 @@ class HubSearch {
   /// Whether this works for a field: messages across forbidden entries may be no numbers once strategies are ruled out.
   static bool suits(const Mrf& mrf);
 
-  explicit HubSearch(Branch whole) { open_.push_back(std::move(whole)); }
+  /// `threads`: most that may be used, 0: all cores; the answers do not depend on it.
+  explicit HubSearch(Branch whole, int threads = 0) : threads_(threads) { open_.push_back(std::move(whole)); }
 
   /// A lower bound, at most `limit`: parts whose bound reaches the limit are closed and the others parted on, while
   /// `work` (elementary operations) suffices. Goes on from where the last call stopped; the limit must not rise.
@@ -31,6 +32,7 @@ class HubSearch {
   void dive(Cost limit, const LabelListener& hear) const;
 
  private:
+  int threads_;
   std::vector<Branch> open_;  ///< Every labelling below the limit is in one of these.
 };
 
