@@ -2,6 +2,7 @@
 
 #include <array>
 #include <concepts>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ class KeyPath {
 };
 
 namespace frontend {
+
+/// A function of the arrays of a tree, in order.
+using FlatFunction = std::function<std::vector<Array>(const std::vector<Array>&)>;
 
 template <typename T>
 concept HasFields = requires(T& tree) { tree.alpa_fields([](const char*, auto&) {}); };

@@ -25,8 +25,6 @@ struct GradResult {
   std::vector<Array> gradients;  ///< One a variable.
 };
 
-using FlatFunction = std::function<std::vector<Array>(const std::vector<Array>& variables)>;
-
 /// Value and gradient of the first output with respect to the variables; `paths` name them in messages.
 /// Errors: InvalidArgumentError if the first output is no real scalar or a variable is no float.
 GradResult value_and_grad(const char* what, const std::vector<Array>& variables, const std::vector<std::string>& paths,

@@ -19,7 +19,7 @@
 /// What tests of operations have in common: derivatives against finite differences, and numbers against JAX's.
 namespace alpa::testing {
 
-using FlatFunction = std::function<std::vector<Array>(const std::vector<Array>&)>;
+using frontend::FlatFunction;
 
 /// One array from one or more.
 template <typename F>

@@ -109,7 +109,7 @@ std::vector<Array> barrier_of_defined(const std::vector<Array>& arrays) {
 
 }  // namespace
 
-FlatArrays checkpoint(const FlatCall& function, const FlatArrays& arguments, const Where& where) {
+FlatArrays checkpoint(const FlatFunction& function, const FlatArrays& arguments, const Where& where) {
   const Closure closure =
       trace_body("a checkpointed function", {}, [&](const std::vector<Array>&) { return function(arguments); });
   return emit_checkpoint(closure, where);

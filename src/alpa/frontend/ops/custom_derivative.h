@@ -16,9 +16,8 @@ namespace alpa {
 namespace frontend {
 
 using FlatArrays = std::vector<Array>;
-using FlatCall = std::function<FlatArrays(const FlatArrays&)>;
 
-FlatArrays checkpoint(const FlatCall& function, const FlatArrays& arguments, const Where& where);
+FlatArrays checkpoint(const FlatFunction& function, const FlatArrays& arguments, const Where& where);
 FlatArrays optimization_barrier(const FlatArrays& arrays, const Where& where);
 
 /// Outputs and residuals of the forward function of a custom_vjp.
@@ -26,7 +25,7 @@ struct OutputsAndResiduals {
   FlatArrays outputs, residuals;
 };
 struct CustomVjp {
-  FlatCall function;
+  FlatFunction function;
   std::function<OutputsAndResiduals(const FlatArrays& arguments)> forward;
   std::function<FlatArrays(const FlatArrays& residuals, const FlatArrays& cotangents)> backward;
   Where where;
@@ -34,7 +33,7 @@ struct CustomVjp {
 FlatArrays custom_vjp(const CustomVjp& rule, const FlatArrays& arguments, const std::vector<std::string>& paths);
 
 struct CustomJvp {
-  FlatCall function;
+  FlatFunction function;
   /// Outputs, then their tangents.
   std::function<FlatArrays(const FlatArrays& primals, const FlatArrays& tangents)> rule;
   Where where;
