@@ -107,23 +107,27 @@ std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const
   return pins;
 }
 
-// What the copies of changes of placement occupy is known only when all is chosen: the next try leaves room for it.
+// What the copies of changes of placement occupy is known only when all is chosen: the next try leaves room for the
+// most that was seen, and a little more each time, since other copies may come up.
 planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh::LogicalMesh& mesh, plan::Plan& plan) {
-  constexpr int kTries = 4;
+  constexpr double kRoom[] = {1.1, 1.3, 1.6, 2};
   const int64_t cap = request.memory_cap_bytes.value_or(std::numeric_limits<int64_t>::max());
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (int tried = 0; tried < kTries; ++tried) {
+  int64_t copies = 0;
+  for (size_t tried = 0; tried <= std::size(kRoom); ++tried) {
     try {
       planner::Assignment assignment = planner::plan_intra(request);
       plan = {};
       plan.mesh = mesh;
       planner::fill_plan(request, assignment, plan);
-      const int64_t excess = plan.predicted_memory_per_device_bytes - cap;
-      if (excess <= 0) return assignment;
-      least = std::min(least, plan.predicted_memory_per_device_bytes);
-      const int64_t room = std::min(assignment.memory_bytes, *request.memory_cap_bytes) - excess;
-      if (room <= 0 || request.search == planner::Search::kPropagate) break;
-      request.memory_cap_bytes = room;
+      const int64_t needed = plan.predicted_memory_per_device_bytes;
+      if (needed <= cap) return assignment;
+      least = std::min(least, needed);
+      copies = std::max(copies, needed - assignment.memory_bytes);
+      if (tried == std::size(kRoom) || request.search == planner::Search::kPropagate) break;
+      const double room = kRoom[tried] * static_cast<double>(copies);
+      if (room >= static_cast<double>(cap)) break;
+      request.memory_cap_bytes = cap - static_cast<int64_t>(room);
     } catch (const InfeasibleError&) {
       if (tried == 0) throw;
       break;

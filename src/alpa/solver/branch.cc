@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "alpa/solver/component_solver.h"
+
 namespace alpa::solver {
 
 Branch::Branch(std::shared_ptr<const Mrf> mrf, DualBound dual) : mrf_(std::move(mrf)), dual_(std::move(dual)) {
@@ -89,6 +91,15 @@ bool Branch::narrow(Cost limit) {
   mrf_ = std::move(part);
   dual_ = std::move(dual);
   return true;
+}
+
+std::optional<Branch::Minimum> Branch::minimum(const EliminationBudget& budget) const {
+  const PairwiseProblem problem = pairwise_problem(*mrf_);
+  const auto plan = plan_elimination(problem, budget, false);
+  if (!plan) return std::nullopt;
+  EliminationResult result = run_elimination(problem, *plan);
+  for (int32_t i = 0; i < mrf_->size(); ++i) result.labels[i] = (*strategies_)[i][result.labels[i]];
+  return Minimum{Cost(result.cost) << dual_.scale_bits(), std::move(result.labels)};
 }
 
 std::vector<int32_t> Branch::decoded() const {

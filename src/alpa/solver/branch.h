@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "alpa/solver/dual_bound.h"
+#include "alpa/solver/elimination.h"
 #include "alpa/solver/mrf.h"
 
 namespace alpa::solver {
@@ -37,6 +39,13 @@ class Branch {
 
   /// Takes out of the field what cannot be part of a labelling below `limit`. False if then nothing is left.
   bool narrow(Cost limit);
+
+  /// The least cost of a labelling and one that has it, where elimination can tell within the budget.
+  struct Minimum {
+    Cost cost = 0;
+    std::vector<int32_t> labels;  ///< Of the whole field.
+  };
+  std::optional<Minimum> minimum(const EliminationBudget& budget) const;
 
   Cost bound() const { return bound_; }
   size_t size() const { return size_t(mrf_->size()); }

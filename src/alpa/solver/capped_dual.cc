@@ -81,6 +81,17 @@ void CappedDual::polish(int sweeps) {
   if (!labels.empty()) best_labels_ = std::move(labels);
 }
 
+std::vector<int32_t> CappedDual::labels_at(double scale, int sweeps) {
+  price_ = best_price_;
+  for (double& p : price_) p *= scale;
+  dual_.set_potentials(best_potentials_);
+  evaluate_prices(sweeps);
+  std::vector<int32_t> labels = dual_.decoded();
+  price_ = best_price_;
+  dual_.set_potentials(best_potentials_);
+  return labels;
+}
+
 void CappedDual::step(double target, double value, double momentum) {
   std::vector<double> gradient(price_.size(), 0);
   const double most = kClip * double(std::max<int64_t>(limit_, 1));

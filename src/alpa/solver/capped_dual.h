@@ -30,6 +30,9 @@ class CappedDual {
   /// meanwhile.
   void polish(int sweeps);
 
+  /// What message passing takes at the best prices times `scale`. It stands at the best prices afterwards.
+  std::vector<int32_t> labels_at(double scale, int sweeps);
+
   /// Best bound so far, the field's constant included.
   Cost bound() const;
   const std::vector<double>& prices() const { return best_price_; }

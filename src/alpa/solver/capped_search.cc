@@ -16,17 +16,27 @@
 #include "alpa/solver/memory_reduction.h"
 #include "alpa/solver/memory_rows.h"
 #include "alpa/solver/mini_bucket.h"
+#include "alpa/solver/mix.h"
 #include "alpa/solver/parallel.h"
 #include "alpa/solver/presolve.h"
+#include "alpa/solver/priced_exact.h"
 
 namespace alpa::solver {
 namespace {
 
 constexpr double kDualWork = 6e8;
 constexpr double kShares[] = {0.1, 0.1, 0.2, 0.6};  // Of the budgets of a round, turn by turn.
-constexpr int kPolish = 60;                         // Sweeps at the best prices.
-constexpr int64_t kDescents = 30;                   // Price changes of the search.
-constexpr int64_t kTeamEntries = 1'000'000;         // Up to which two search side by side.
+constexpr int kExactPrices = 6;
+constexpr double kGapShare = 0.25;                      // The same, of the gap that may stay.
+constexpr double kNeighbours[] = {0.9, 1.0, 1.1, 1.2};  // Scales of the prices whose labellings join the mix.
+constexpr int kSweeps = 20;
+constexpr double kTrust = 0.1;      // Change of the prices at once; doubles where it does not suffice.
+constexpr double kExactGap = 1e-4;  // Of the bound: nearer to what the mix promises it need not be.
+constexpr int64_t kExactWork = 12'000'000'000;
+const EliminationBudget kMixBudget{1 << 20, 100'000'000};
+constexpr int kPolish = 60;                  // Sweeps at the best prices.
+constexpr int64_t kDescents = 30;            // Price changes of the search.
+constexpr int64_t kTeamEntries = 1'000'000;  // Up to which two search side by side.
 constexpr int64_t kMostIntensity = 64;
 constexpr int64_t kMipIntensity = 16;  // From which on the MIP is tried where the search finds nothing.
 constexpr int kIdle = 2;               // Rounds without a better choice that are enough for that.
@@ -89,7 +99,8 @@ class CappedSearch::Search {
 
   bool step(int64_t round) {
     Mrf mrf = snapshot(graph_);
-    if (solve_components(graph_, mrf, {run_.options().table_entries, run_.options().work}) > 0) {
+    if (solve_components(graph_, mrf, {run_.options().table_entries, run_.options().work}, run_.options().threads) >
+        0) {
       presolve(graph_);
       if (settled()) return false;
       mrf = snapshot(graph_);
@@ -184,11 +195,62 @@ class CappedSearch::Search {
       if (done() || turn == std::size(kShares)) break;
       dual.polish(kPolish);
       raise_bound(dual.bound());
+      if (round == 0 && !done()) mix_optima(mrf, rows, dual, turn == 0);
       if (done() || (turn > 0 && !gap_shrinks(gap))) break;
     }
     keep_prices(rows, dual.prices());
     if (!done()) raise_by_buckets(mrf, dual);
     return done() ? 0 : fix(mrf, dual);
+  }
+
+  /// Mixes what message passing takes at prices near the best, and what is best at them where the dynamic programme can
+  /// tell (`exact`), which also bounds.
+  void mix_optima(const Mrf& mrf, const MemoryRows& rows, CappedDual& dual, bool exact) {
+    std::vector<std::vector<int32_t>> optima;
+    if (run_.best().known) optima.push_back(labels_of(graph_, mrf, run_.best().choice));
+    for (const double scale : kNeighbours) optima.push_back(dual.labels_at(scale, kSweeps));
+    std::vector<double> price = dual.prices();
+    if (exact) price = climb_exactly(mrf, rows, std::move(price), optima);
+    if (done()) return;
+    run_.begin("mix");
+    keep_prices(rows, price);
+    const Mix mix(run_.problem(), graph_, mrf, optima, limit_);
+    run_.note_size("mix", mix.field());
+    const double enough = double(run_.bound()) / (1 - run_.options().relative_gap);
+    const Mix::Search search{start_prices(mix.rows()), Cost(enough) >> graph_.shift(), run_.options().seed,
+                             run_.options().threads, [this] { return run_.seconds_left() <= 0; }};
+    mix.search(search, kMixBudget, [&](const std::vector<int32_t>& choice, Cost cost) {
+      if (!run_.best().known || cost << graph_.shift() < run_.best().objective) run_.offer(choice);
+    });
+  }
+
+  /// Scales the prices to where the exact bound is best, as the mix of what is known promises; what is best at them
+  /// joins `optima`. Returns the prices.
+  /// **Source**: column generation, Dantzig and Wolfe 1960.
+  std::vector<double> climb_exactly(const Mrf& mrf, const MemoryRows& rows, std::vector<double> price,
+                                    std::vector<std::vector<int32_t>>& optima) {
+    run_.begin("exact prices");
+    const EliminationBudget budget{run_.options().table_entries, kExactWork};
+    const PricedExact exact(mrf, rows, limit_, budget, run_.options().threads);
+    const double near = std::max(kExactGap, kGapShare * run_.options().relative_gap);
+    double promise = 0;
+    double trust = kTrust;
+    for (int k = 0; k < kExactPrices && !done(); ++k) {
+      const std::optional<PricedOptimum> optimum = exact.at(price);
+      if (!optimum) break;
+      raise_bound(optimum->bound);
+      optima.push_back(optimum->labels);
+      if (k > 0 && double(optimum->bound) > promise - near * std::abs(promise)) break;
+      keep_prices(rows, price);
+      const Mix mix(run_.problem(), graph_, mrf, optima, limit_);
+      const auto best = mix.best_scale(start_prices(mix.rows()), kMixBudget);
+      if (!best) break;
+      promise = best->bound;
+      const double factor = std::clamp(best->scale, 1 / (1 + trust), 1 + trust);
+      if (factor != best->scale) trust *= 2;
+      for (double& p : price) p *= factor;
+    }
+    return price;
   }
 
   static int64_t share_of(size_t turn, int64_t steps) {

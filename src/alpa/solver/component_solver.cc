@@ -29,7 +29,14 @@ void fix(Graph& graph, int32_t vertex, int32_t label) {
 
 }  // namespace
 
-int64_t solve_components(Graph& graph, const Mrf& mrf, const EliminationBudget& budget) {
+PairwiseProblem pairwise_problem(const Mrf& mrf) {
+  PairwiseProblem problem;
+  problem.unary = mrf.unary;
+  for (const Mrf::Edge& edge : mrf.edges) problem.pairs.push_back({edge.a, edge.b, edge.table->costs});
+  return problem;
+}
+
+int64_t solve_components(Graph& graph, const Mrf& mrf, const EliminationBudget& budget, int threads) {
   int64_t solved = 0;
   std::vector<int32_t> index(mrf.size(), -1);
   for (const std::vector<int32_t>& nodes : components_of(mrf)) {
@@ -39,7 +46,7 @@ int64_t solve_components(Graph& graph, const Mrf& mrf, const EliminationBudget& 
     const PairwiseProblem problem = extract(mrf, nodes, index);
     const auto plan = plan_elimination(problem, budget, false);
     if (!plan) continue;
-    const EliminationResult result = run_elimination(problem, *plan);
+    const EliminationResult result = run_elimination(problem, *plan, threads);
     if (is_infinite(result.cost)) {
       graph.set_infeasible();
       return solved;

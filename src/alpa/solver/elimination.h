@@ -19,13 +19,16 @@ struct PairwiseProblem {
 
 struct EliminationBudget {
   int64_t table_entries = 0;  ///< Of the largest table.
-  int64_t work = 0;           ///< Elementary additions; also bounds the entries of all tables, a fourth of it.
+  /// Elementary additions; also bounds the entries of all tables, a fourth of it. A step that repeats another is free,
+  /// but where variables may be frozen.
+  int64_t work = 0;
 };
 
 /// An order in which the variables are minimised out, and what that takes.
 struct EliminationPlan {
   std::vector<int32_t> order;
-  std::vector<std::vector<int32_t>> scopes;  ///< Of each variable in `order`: its neighbours when it goes.
+  std::vector<std::vector<int32_t>> scopes;  ///< Of each variable in `order`: its neighbours when it goes, in order.
+  std::vector<int32_t> same_as;              ///< A step whose tables are the same (repeats.h); empty: not looked for.
   std::vector<int32_t> frozen;               ///< Variables that must be fixed to keep the tables small.
 };
 
@@ -40,7 +43,7 @@ struct EliminationResult {
   std::vector<int32_t> labels;
 };
 
-/// Exact minimum by a plan that has no frozen variables.
-EliminationResult run_elimination(const PairwiseProblem& problem, const EliminationPlan& plan);
+/// Exact minimum by a plan that has no frozen variables, on up to `threads` threads (0: all cores).
+EliminationResult run_elimination(const PairwiseProblem& problem, const EliminationPlan& plan, int threads = 1);
 
 }  // namespace alpa::solver

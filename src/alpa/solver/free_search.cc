@@ -21,7 +21,8 @@ constexpr int64_t kBucketEntries[] = {1'000, 10'000, 100'000};
 constexpr int64_t kQuickHubs = 300'000'000;
 constexpr double kEasyGap = 0.75;  // Of the gap that was asked for.
 constexpr int64_t kMostHubs = 6'000'000'000;
-constexpr int64_t kHubDive = 1'000;  // Passes over the tables that a dive may take.
+constexpr int64_t kProofHubs = 400'000'000'000;  // The same, where no gap may stay.
+constexpr int64_t kHubDive = 1'000;              // Passes over the tables that a dive may take.
 constexpr double kBucketGain = 0.2;  // Share of the gap that a bucket size must close for a larger one to be tried.
 
 class FreeSearch {
@@ -84,7 +85,7 @@ class FreeSearch {
     const int64_t work = round == 0 ? std::min(kQuickWork, run_.options().work) : run_.options().work;
     Mrf mrf = snapshot(graph_);
     run_.note_size("round " + std::to_string(round), mrf);
-    solve_components(graph_, mrf, {run_.options().table_entries, work});
+    solve_components(graph_, mrf, {run_.options().table_entries, work}, run_.options().threads);
     presolve(graph_);
     if (settled()) return false;
     mrf = snapshot(graph_);
@@ -137,7 +138,7 @@ class FreeSearch {
     const bool gap_allowed = run_.options().relative_gap > 0;
     if (!run_.near_enough(result_.incumbent, result_.bound)) improve(mrf, dual, labels, round, gap_allowed ? 1 : 2);
     if (!result_.incumbent.known) return 0;
-    if (gap_allowed && round == 0) search_hubs(mrf, dual);
+    if (round == 0) search_hubs(mrf, dual);
     if (settled()) return 0;
     raise_by_buckets(mrf, dual);
     if (settled()) return 0;
@@ -162,11 +163,13 @@ class FreeSearch {
     const auto objective = [&] { return scaled(result_.incumbent.objective >> graph_.shift()); };
     const auto prove = [&](HubSearch& search, Cost aim, int64_t work) {
       run_.begin("hubs");
-      const Cost bound = search.raise_bound(scaled(aim), work);
+      const Cost bound =
+          search.raise_bound(scaled(aim), work, [&](const std::vector<int32_t>& labels) { offer(mrf, labels); });
       raise_bound(mrf.constant + ceil_shift(bound, dual.scale_bits()));
       return run_.near_enough(result_.incumbent, result_.bound);
     };
-    HubSearch search(Branch(std::shared_ptr<const Mrf>(&mrf, [](const Mrf*) {}), dual), run_.options().threads);
+    HubSearch search(Branch(std::shared_ptr<const Mrf>(&mrf, [](const Mrf*) {}), dual), run_.options().threads,
+                     [this] { return run_.seconds_left() <= 0; });
     // What is easily closed may be closed to better than was asked for.
     const auto margin = Cost(kEasyGap * double(result_.incumbent.objective - run_.target(result_.incumbent)));
     if (prove(search, rounded_up(result_.incumbent.objective - margin), kQuickHubs) ||
@@ -177,7 +180,7 @@ class FreeSearch {
       offer(mrf, labels);
       return objective();
     });
-    prove(search, limit(), kMostHubs);
+    prove(search, limit(), run_.options().relative_gap > 0 ? kMostHubs : kProofHubs);
   }
 
   /// Mini-buckets, larger ones while they promise to close the gap.

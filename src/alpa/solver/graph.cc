@@ -1,6 +1,7 @@
 #include "alpa/solver/graph.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "alpa/base/error.h"
@@ -74,6 +75,16 @@ Graph::Graph(const Problem& problem, bool with_memory) {
     std::vector<char> keep(cost.size());
     for (size_t s = 0; s < cost.size(); ++s) keep[s] = !is_infinite(cost[s]);
     restrict_to(v, keep);
+  }
+}
+
+Graph::Graph(const std::vector<std::vector<int64_t>>& costs) {
+  vertices_.resize(costs.size());
+  for (size_t i = 0; i < costs.size(); ++i) {
+    vertices_[i].cost = costs[i];
+    vertices_[i].original_size = static_cast<int32_t>(costs[i].size());
+    vertices_[i].label.resize(costs[i].size());
+    std::iota(vertices_[i].label.begin(), vertices_[i].label.end(), 0);
   }
 }
 

@@ -44,6 +44,9 @@ class Graph {
   /// Costs are divided by 2^shift, rounded down, when their sum would not fit in 64 bits: then bounds stay bounds.
   explicit Graph(const Problem& problem, bool with_memory);
 
+  /// Vertices with these costs, without memory and without links yet.
+  explicit Graph(const std::vector<std::vector<int64_t>>& costs);
+
   int32_t size() const { return static_cast<int32_t>(vertices_.size()); }
   const Vertex& vertex(int32_t v) const { return vertices_[v]; }
   Vertex& vertex(int32_t v) { return vertices_[v]; }

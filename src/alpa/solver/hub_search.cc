@@ -19,6 +19,7 @@ constexpr int kDiveSweeps = 4;    // Of all nodes, for a part that the dive keep
 constexpr int kFirstSweeps = 30;  // For a part of the first level of the proof: a few parts stay open there,
 constexpr int kLaterSweeps = 40;  // and must be closed below.
 constexpr int64_t kExpectedSweeps = 10;
+const EliminationBudget kSmall{1 << 18, 20'000'000};  // Of a branch that is solved.
 
 /// A part that is still to be looked at.
 struct Part {
@@ -41,9 +42,11 @@ std::vector<Part> parts_of(const std::vector<Branch>& branches, size_t most) {
 
 /// Looks at the surroundings of what each part decides, then at all nodes, until the bound reaches the limit: such
 /// parts are not given back.
-std::vector<std::unique_ptr<Branch>> look_at(const std::vector<Part>& parts, int sweeps, Cost limit, int threads) {
+std::vector<std::unique_ptr<Branch>> look_at(const std::vector<Part>& parts, int sweeps, Cost limit, int threads,
+                                             const std::function<bool()>& stop) {
   std::vector<std::unique_ptr<Branch>> result(parts.size());
   const auto look = [&](size_t k) {
+    if (stop && stop()) return;
     auto branch = std::make_unique<Branch>(parts[k].of->choose(parts[k].node, parts[k].strategy));
     const size_t near = std::max(kLeastNear, parts[k].of->size() / kNearShare);
     branch->sweep_among(branch->around(parts[k].node, near), kNearSweeps, limit);
@@ -76,28 +79,45 @@ bool HubSearch::suits(const Mrf& mrf) {
   });
 }
 
-Cost HubSearch::raise_bound(Cost limit, int64_t work) {
-  for (;;) {
-    // A branch without a hub is one labelling, and its bound, once swept, is what that costs.
-    for (Branch& branch : open_) {
-      if (branch.hub() >= 0) continue;
-      branch.sweep(1, limit);
-      limit = std::min(limit, branch.bound());
+/// Closes the branches that have no hub left, that is, only one labelling, and those that are small enough to be
+/// solved. Returns the limit, or what the cheapest of their labellings costs where that is less.
+Cost HubSearch::settle(Cost limit, const std::function<void(const std::vector<int32_t>&)>& meet) {
+  std::vector<std::optional<Branch::Minimum>> minima(open_.size());
+  for_each_in_parallel(open_.size(), [&](size_t k) { minima[k] = open_[k].minimum(kSmall); }, threads_);
+  if (least_) limit = std::min(limit, *least_);
+  std::vector<Branch> rest;
+  for (size_t k = 0; k < open_.size(); ++k) {
+    if (!minima[k]) {
+      rest.push_back(std::move(open_[k]));
+    } else if (minima[k]->cost < limit) {
+      limit = minima[k]->cost;
+      least_ = limit;
+      if (meet) meet(minima[k]->labels);
     }
+  }
+  open_ = std::move(rest);
+  return limit;
+}
+
+Cost HubSearch::raise_bound(Cost limit, int64_t work, const std::function<void(const std::vector<int32_t>&)>& meet) {
+  for (;;) {
+    limit = settle(limit, meet);
     std::erase_if(open_, [&](const Branch& branch) { return branch.bound() >= limit; });
     Cost bound = limit;
     for (const Branch& branch : open_) bound = std::min(bound, branch.bound());
     const std::vector<Part> parts = parts_of(open_, size_t(-1));
     for (const Part& part : parts) work -= kExpectedSweeps * 2 * part.of->entries();
     if (open_.empty() || work < 0) return bound;
-    open_ = narrowed(look_at(parts, open_.size() == 1 ? kFirstSweeps : kLaterSweeps, limit, threads_), limit, threads_);
+    auto found = look_at(parts, open_.size() == 1 ? kFirstSweeps : kLaterSweeps, limit, threads_, stop_);
+    if (stopped()) return bound;  // Some may not have been looked at.
+    open_ = narrowed(std::move(found), limit, threads_);
   }
 }
 
 void HubSearch::dive(Cost limit, const LabelListener& hear) const {
   std::vector<Branch> beam = open_;
-  for (int level = 0; level < kMostLevels && !beam.empty(); ++level) {
-    std::vector<std::unique_ptr<Branch>> found = look_at(parts_of(beam, kCandidates), 0, limit, threads_);
+  for (int level = 0; level < kMostLevels && !beam.empty() && !stopped(); ++level) {
+    std::vector<std::unique_ptr<Branch>> found = look_at(parts_of(beam, kCandidates), 0, limit, threads_, stop_);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->bound() < b->bound(); });
     if (found.size() > kBeam) found.resize(kBeam);
     for_each_in_parallel(found.size(), [&](size_t k) { found[k]->sweep(kDiveSweeps, limit); }, threads_);

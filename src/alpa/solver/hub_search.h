@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "alpa/solver/branch.h"
@@ -19,12 +20,17 @@ class HubSearch {
   /// Whether this works for a field: messages across forbidden entries may be no numbers once strategies are ruled out.
   static bool suits(const Mrf& mrf);
 
-  /// `threads`: most that may be used, 0: all cores; the answers do not depend on it.
-  explicit HubSearch(Branch whole, int threads = 0) : threads_(threads) { open_.push_back(std::move(whole)); }
+  /// `threads`: most that may be used, 0: all cores; the answers do not depend on it. `stop` is asked now and then,
+  /// from those threads. True: what was begun is left.
+  explicit HubSearch(Branch whole, int threads = 0, std::function<bool()> stop = {})
+      : threads_(threads), stop_(std::move(stop)) {
+    open_.push_back(std::move(whole));
+  }
 
   /// A lower bound, at most `limit`: parts whose bound reaches the limit are closed and the others parted on, while
-  /// `work` (elementary operations) suffices. Goes on from where the last call stopped; the limit must not rise.
-  Cost raise_bound(Cost limit, int64_t work);
+  /// `work` (elementary operations) suffices. Goes on from where the last call stopped; the limit must not rise. `meet`
+  /// is handed labellings below the limit that it comes across.
+  Cost raise_bound(Cost limit, int64_t work, const std::function<void(const std::vector<int32_t>&)>& meet = {});
 
   /// Looks for a good labelling below `limit`: on each level keeps the few parts that look best. `hear` gets the
   /// labellings met on the way, and says below what cost others are still worth a look.
@@ -32,8 +38,14 @@ class HubSearch {
   void dive(Cost limit, const LabelListener& hear) const;
 
  private:
+  Cost settle(Cost limit, const std::function<void(const std::vector<int32_t>&)>& meet);
+
+  bool stopped() const { return stop_ && stop_(); }
+
   int threads_;
-  std::vector<Branch> open_;  ///< Every labelling below the limit is in one of these.
+  std::function<bool()> stop_;
+  std::vector<Branch> open_;   ///< Every labelling below the limit is in one of these, or was met.
+  std::optional<Cost> least_;  ///< What the cheapest of those met costs.
 };
 
 }  // namespace alpa::solver

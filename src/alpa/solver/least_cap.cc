@@ -40,7 +40,8 @@ class LeastCapSearch {
     if (!hint.empty()) keep(hint);
     presolve(graph_);
     if (!graph_.infeasible()) {
-      solve_components(graph_, snapshot(graph_), {run_.options().table_entries, run_.options().work});
+      solve_components(graph_, snapshot(graph_), {run_.options().table_entries, run_.options().work},
+                       run_.options().threads);
     }
     presolve(graph_);
     if (graph_.infeasible()) {
