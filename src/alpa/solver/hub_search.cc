@@ -77,20 +77,24 @@ bool HubSearch::suits(const Mrf& mrf) {
 }
 
 Cost HubSearch::raise_bound(Cost limit, int64_t work) {
+  limit_ = std::min(limit_, limit);
   for (;;) {
     // A branch without a hub is one labelling, and its bound, once swept, is what that costs.
     for (Branch& branch : open_) {
       if (branch.hub() >= 0) continue;
-      branch.sweep(1, limit);
-      limit = std::min(limit, branch.bound());
+      branch.sweep(1, limit_);
+      if (branch.bound() >= limit_) continue;
+      limit_ = branch.bound();
+      decided_ = branch.decoded();
     }
-    std::erase_if(open_, [&](const Branch& branch) { return branch.bound() >= limit; });
-    Cost bound = limit;
+    std::erase_if(open_, [&](const Branch& branch) { return branch.bound() >= limit_; });
+    Cost bound = limit_;
     for (const Branch& branch : open_) bound = std::min(bound, branch.bound());
     const std::vector<Part> parts = parts_of(open_, size_t(-1));
     for (const Part& part : parts) work -= kExpectedSweeps * 2 * part.of->entries();
     if (open_.empty() || work < 0) return bound;
-    open_ = narrowed(look_at(parts, open_.size() == 1 ? kFirstSweeps : kLaterSweeps, limit, threads_), limit, threads_);
+    const int sweeps = open_.size() == 1 ? kFirstSweeps : kLaterSweeps;
+    open_ = narrowed(look_at(parts, sweeps, limit_, threads_), limit_, threads_);
   }
 }
 

@@ -23,8 +23,12 @@ class HubSearch {
   explicit HubSearch(Branch whole, int threads = 0) : threads_(threads) { open_.push_back(std::move(whole)); }
 
   /// A lower bound, at most `limit`: parts whose bound reaches the limit are closed and the others parted on, while
-  /// `work` (elementary operations) suffices. Goes on from where the last call stopped; the limit must not rise.
+  /// `work` (elementary operations) suffices. Goes on from where the last call stopped: what was closed then was so
+  /// below the limit of that call, so later limits that are higher count as that one.
   Cost raise_bound(Cost limit, int64_t work);
+
+  /// The best labelling below the limit that raise_bound decided to its end; empty: none.
+  const std::vector<int32_t>& decided() const { return decided_; }
 
   /// Looks for a good labelling below `limit`: on each level keeps the few parts that look best. `hear` gets the
   /// labellings met on the way, and says below what cost others are still worth a look.
@@ -33,7 +37,9 @@ class HubSearch {
 
  private:
   int threads_;
-  std::vector<Branch> open_;  ///< Every labelling below the limit is in one of these.
+  Cost limit_ = Cost(1) << 120;   ///< Every labelling that is not in `open_` costs this or more.
+  std::vector<int32_t> decided_;  ///< Costs `limit_` if there is one.
+  std::vector<Branch> open_;      ///< Every labelling below the limit is in one of these.
 };
 
 }  // namespace alpa::solver
