@@ -21,6 +21,7 @@ constexpr const char* kExamples =
     "  alpa plan step.hlo.pb.xz --meta meta.json --cluster p3.16xlarge --mesh 2x4 --json plan.json\n"
     "  alpa plan step.hlo.pb --cluster h100-dgx --hosts 8 --memory-gb 70\n"
     "  alpa plan step.hlo.pb --mesh 8 --method data\n"
+    "  alpa plan step.hlo.pb --mesh 2x4 --dump-problem problem.json.gz\n"
     "\n"
     "No device is needed; StableHLO needs a plug-in to read it. `alpa run --plan plan.json` runs what --json wrote.";
 
