@@ -9,7 +9,7 @@ help:
 	@echo "make test    build and run all tests"
 	@echo "make build   build everything; the command is build/release/bin/alpa"
 	@echo "make install PREFIX=DIR   build the library and the command alone, and install them with a CMake package"
-	@echo "make matrix  every model x mesh x method x plug-in, and every strategy of every operation (about two hours)"
+	@echo "make matrix  every model x mesh x method x plug-in, every strategy of every operation, the solver on 20,000 problems (over two hours)"
 	@echo "make bench   benchmarks, written to build/bench/*.json"
 	@echo "make format  format the sources;  make lint  check format, layers, sizes, clang-tidy"
 
@@ -38,6 +38,7 @@ matrix: build
 	@ALPA_FULL_MATRIX=1 build/release/bin/models_test
 	@ALPA_FULL_MATRIX=1 build/release/bin/ops_test --gtest_brief=1
 	@ALPA_FULL_MATRIX=1 build/release/bin/survey_test --gtest_brief=1
+	@ALPA_FULL_MATRIX=1 build/release/bin/solver_test --gtest_brief=1
 
 bench: build
 	@benchmarks/run.sh

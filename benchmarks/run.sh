@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All benchmarks, one JSON file each in build/bench. The comparison with plain JAX needs Python 3.12 or newer; without one it says so.
+# All benchmarks, one JSON file each in build/bench. The comparisons with plain JAX and with general solvers need Python 3.12 or newer;
+# without one they are left out, which it says.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build/bench
@@ -12,7 +13,7 @@ for candidate in python3.13 python3.12 "$HOME"/.pyenv/versions/3.1[23]*/bin/pyth
   if command -v "$candidate" >/dev/null 2>&1; then python=$candidate; fi
 done
 if [ -z "$python" ]; then
-  echo "step_time: no Python 3.12 or newer on this machine: not run"
+  echo "step_time, solver_peers: no Python 3.12 or newer on this machine: not run"
   exit 0
 fi
 if ! cmp -s requirements/bench.txt .venv-bench/.installed; then
@@ -22,3 +23,4 @@ if ! cmp -s requirements/bench.txt .venv-bench/.installed; then
   cp requirements/bench.txt .venv-bench/.installed
 fi
 .venv-bench/bin/python benchmarks/step_time.py --out build/bench/step_time.json
+.venv-bench/bin/python benchmarks/solver_peers.py --out build/bench/solver_peers.json

@@ -164,6 +164,7 @@ class BadCommandLines(CommandTest):
             self.refuse_line("run", MLP / "train_step.hlo.pb.xz", option, "", says=[option, "empty"])
         self.refuse_line("plan", MLP / "train_step.hlo.pb.xz", "--json", "", says=["--json", "empty"])
         self.refuse_line("plan", MLP / "train_step.hlo.pb.xz", "--json=", says=["--json"])
+        self.refuse_line("plan", MLP / "train_step.hlo.pb.xz", "--dump-problem", "", says=["--dump-problem", "empty"])
         self.refuse_line("show", "", says=["FILE", "empty"])
         self.refuse_line("devices", "--cluster", "", says=["--cluster", "empty"])
         self.refuse_line("solve", "i.json", "--json", "", says=["--json", "empty"])
@@ -180,6 +181,8 @@ class BadCommandLines(CommandTest):
             self.refuse_line("run", step, "--inputs", inputs, "--plan", plan, option, path, says=[option, named])
         for path, named in ((link, "STEP"), (meta, "--meta")):
             self.refuse_line("plan", step, "--meta", meta, "--json", path, says=["--json", named])
+        both = self.folder / "both.json"
+        self.refuse_line("plan", step, "--json", both, "--dump-problem", both, says=["--json", "--dump-problem"])
         instance = self.write("i.json", (DATA / "iopddl" / "example.json").read_bytes())
         self.refuse_line("solve", instance, "--json", instance, says=["--json", "INSTANCE"])
 

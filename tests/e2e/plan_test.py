@@ -92,6 +92,23 @@ class Plans(CommandTest):
         tight = json.loads(self.plan(*step_of("mlp"), "--mesh", "8", "--memory-gb", cap / 2**30))
         self.assertLessEqual(tight["predicted_memory_per_device_bytes"], cap)
 
+    def test_problem_of_the_plan(self):
+        free = json.loads(self.plan(*step_of("mlp"), "--mesh", "8"))["predicted_memory_per_device_bytes"]
+        for options, name in ((["--mesh", "2x4"], "p.json"), ([], "p.json.gz"),
+                              (["--mesh", "8", "--memory-gb", 0.98 * free / 2**30], "p.json")):
+            problem, answer = self.folder / name, self.folder / "answer.json"
+            plan = json.loads(self.plan(*step_of("mlp"), "--gap", "0", *options, "--dump-problem", problem))
+            text = gzip.decompress(problem.read_bytes()) if name.endswith(".gz") else problem.read_bytes()
+            self.assertIn("usage_limit", json.loads(text)["problem"])
+            self.succeed("solve", problem, "--json", answer)
+            solved = json.loads(answer.read_text())
+            self.assertTrue(solved["optimal"])
+            self.assertAlmostEqual(solved["objective"] * 1e-12 / plan["objective_seconds"], 1, delta=1e-12, msg=options)
+
+    def test_no_problem_where_there_is_no_plan(self):
+        self.refuse("plan", *step_of("mlp"), "--mesh", "8", "--memory-gb", "0.00001", "--dump-problem",
+                    self.folder / "p.json", says=["least memory"])
+
 
 class Shows(CommandTest):
     def test_text(self):

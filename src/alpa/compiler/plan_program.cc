@@ -140,7 +140,13 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
       least, /*proved=*/false);
 }
 
-plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
+/// A plan and the problem that it answers, if that is to be observed.
+struct MeshPlan {
+  plan::Plan plan;
+  std::optional<solver::Problem> problem;
+};
+
+MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
   const cost::CollectiveModel collectives(options.cluster, mesh);
   auto pins = constraint_pins(program.meta, options, mesh);
   const auto data_parallel = data_parallel_inputs(program.meta, mesh);
@@ -169,10 +175,11 @@ plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, cons
                               : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
       .search = options.method == Method::kShard ? planner::Search::kOptimize : planner::Search::kPropagate,
       .start_inputs = {},
-      .solver = solver};
+      .solver = solver,
+      .keep_problem = static_cast<bool>(options.problem_observer)};
   if (data_parallel && options.constraints.empty()) request.start_inputs = *data_parallel;
   plan::Plan plan;
-  const planner::Assignment assignment = assign_within_cap(request, mesh, plan);
+  planner::Assignment assignment = assign_within_cap(request, mesh, plan);
   for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
     plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape,
                            assignment.spec(program.graph, program.graph.inputs[k])});
@@ -189,7 +196,7 @@ plan::Plan plan_on_mesh(const Program& program, const PlanOptions& options, cons
     }
     plan.outputs.push_back({program.meta.outputs[k].name, shape, std::move(spec)});
   }
-  return plan;
+  return {std::move(plan), std::move(assignment.problem)};
 }
 
 }  // namespace
@@ -262,16 +269,16 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   } else {
     meshes = mesh::factorizations(options.num_devices);
   }
-  std::optional<plan::Plan> best;
+  std::optional<MeshPlan> best;
   double bound = std::numeric_limits<double>::infinity();  // no plan on any of the meshes costs less
   std::optional<InfeasibleError> infeasible;
   std::optional<InvalidArgumentError> misfit;  // a constraint that names an axis which this mesh lacks, for instance
   for (const mesh::LogicalMesh& mesh : meshes) {
     if (options.progress) options.progress("planning on mesh " + mesh.to_string(), elapsed());
     try {
-      plan::Plan plan = plan_on_mesh(program, options, mesh);
-      bound = std::min(bound, plan.bound_seconds);
-      if (!best || plan.objective_seconds < best->objective_seconds) best = std::move(plan);
+      MeshPlan found = plan_on_mesh(program, options, mesh);
+      bound = std::min(bound, found.plan.bound_seconds);
+      if (!best || found.plan.objective_seconds < best->plan.objective_seconds) best = std::move(found);
     } catch (const InfeasibleError& error) {
       if (!infeasible || says_more(error, *infeasible)) infeasible = error;
       if (!error.proved()) bound = 0;
@@ -281,12 +288,14 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   }
   if (!best && infeasible) throw *infeasible;
   if (!best) throw *misfit;
-  best->bound_seconds = bound;
-  best->program_hash = program.hash;
-  best->cluster = options.cluster;
-  best->method = name(options.method);
-  best->planning_seconds = elapsed();
-  return *best;
+  plan::Plan& plan = best->plan;
+  plan.bound_seconds = bound;
+  plan.program_hash = program.hash;
+  plan.cluster = options.cluster;
+  plan.method = name(options.method);
+  plan.planning_seconds = elapsed();
+  if (best->problem) options.problem_observer(*best->problem);
+  return std::move(plan);
 }
 
 }  // namespace alpa::compiler

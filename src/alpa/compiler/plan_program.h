@@ -8,6 +8,7 @@
 #include "alpa/compiler/program.h"
 #include "alpa/mesh/cluster.h"
 #include "alpa/plan/plan.h"
+#include "alpa/solver/problem.h"
 
 namespace alpa::compiler {
 
@@ -39,6 +40,8 @@ struct PlanOptions {
   std::vector<Constraint> constraints;
   double relative_gap = 0.01;  ///< Stop when the plan is proved this close to the best.
   std::function<void(const std::string& what, double seconds)> progress;
+  /// Gets the labelling problem whose answer the plan is: that of the chosen mesh, under the cap that was last tried.
+  std::function<void(const solver::Problem&)> problem_observer;
 };
 
 /// Chooses placements for a program. The plan's bound holds for all meshes that are tried; it is 0 where nothing is

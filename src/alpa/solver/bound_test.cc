@@ -4,6 +4,7 @@
 #include "alpa/solver/capped_dual.h"
 #include "alpa/solver/dual_bound.h"
 #include "alpa/solver/elimination.h"
+#include "alpa/solver/highs/mip.h"
 #include "alpa/solver/memory_rows.h"
 #include "alpa/solver/mini_bucket.h"
 #include "alpa/solver/presolve.h"
@@ -118,6 +119,30 @@ TEST(DualBound, IsExactOnTrees) {
     for (int k = 0; k < 50; ++k) bound = dual.sweep();
     const Cost rounded = -((-bound) >> dual.scale_bits());
     EXPECT_EQ(to_string(rounded), to_string(*try_all(problem).objective)) << seed;
+  }
+}
+
+TEST(Mip, BoundsNothingAboveTheCutoff) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const Problem problem = random_problem({7, 4, 0.8, 0.1, 40, std::nullopt}, seed);
+    const auto truth = try_all(problem);
+    Graph graph(problem, false);
+    propagate(graph);
+    if (!truth.objective || graph.infeasible()) continue;
+    const Mrf mrf = snapshot(graph);
+    if (mrf.size() < 2) continue;
+    for (const int64_t beyond : {-9, -1, 0, 1, 30}) {
+      MipRequest request;
+      request.mrf = &mrf;
+      const double optimum = double(*truth.objective - mrf.constant);
+      request.cutoff = optimum + double(beyond);
+      const MipResult mip = solve_mip(request);
+      ASSERT_TRUE(mip.finished) << seed;
+      EXPECT_LE(mip.bound, std::min(optimum, *request.cutoff) + 1e-6) << seed;
+      if (beyond <= 0) continue;
+      ASSERT_FALSE(mip.labels.empty()) << seed;
+      EXPECT_TRUE(cost_of(mrf, mip.labels).cost == *truth.objective) << seed;
+    }
   }
 }
 

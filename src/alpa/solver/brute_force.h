@@ -42,7 +42,33 @@ struct Shape {
   double forbidden = 0.2;  ///< Share of table entries.
   int64_t most_cost = 50;
   std::optional<double> tightness;  ///< Limit as a share of the way from 0 to the largest peak.
+  int64_t most_usage = 20;
+  int fewest_strategies = 1;
+  double follows = 0.3;  ///< Share of the square tables that allow only the same strategy.
 };
+
+/// A shape of up to 12 nodes and 6 strategies, drawn by a seed: sparse and dense, with and without a limit that binds,
+/// forbidden entries, many ties, and costs as large as a planner's. One in three is large and dense: those outlast
+/// the reductions.
+inline Shape random_shape(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto pick = [&](const auto&... values) {
+    const std::common_type_t<decltype(values)...> list[] = {values...};
+    return list[random() % sizeof...(values)];
+  };
+  const bool hard = random() % 3 == 0;
+  Shape shape;
+  shape.nodes = static_cast<int>(hard ? 8 + random() % 5 : 2 + random() % 11);
+  shape.strategies = hard ? pick(3, 4, 6) : pick(2, 3, 4, 6);
+  shape.fewest_strategies = hard ? shape.strategies - 1 : 1;
+  shape.density = hard ? pick(0.4, 0.6, 0.9) : pick(0.1, 0.25, 0.5, 0.9);
+  shape.forbidden = hard ? pick(0.0, 0.0, 0.05, 0.15, 0.3) : pick(0.0, 0.1, 0.25, 0.5);
+  shape.follows = hard ? pick(0.0, 0.0, 0.1) : 0.3;
+  shape.most_cost = pick(int64_t{2}, int64_t{50}, int64_t{1'000'000}, int64_t{10'000'000'000'000});
+  if (random() % 2 > 0) shape.tightness = pick(0.3, 0.4, 0.5, 0.6, 0.7);
+  shape.most_usage = pick(int64_t{3}, int64_t{20}, int64_t{1} << 36);
+  return shape;
+}
 
 inline Problem random_problem(const Shape& shape, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -55,9 +81,10 @@ inline Problem random_problem(const Shape& shape, uint64_t seed) {
     Node node;
     node.begin = below(6);
     node.end = node.begin + below(5);
-    for (int64_t k = 1 + below(shape.strategies); k > 0; --k) {
+    const int fewest = std::min(shape.fewest_strategies, shape.strategies);
+    for (int64_t k = fewest + below(shape.strategies - fewest + 1); k > 0; --k) {
       node.costs.push_back(below(shape.most_cost));
-      node.usages.push_back(below(20));
+      node.usages.push_back(below(shape.most_usage));
     }
     heaviest.push_back(
         static_cast<int32_t>(std::max_element(node.usages.begin(), node.usages.end()) - node.usages.begin()));
@@ -69,7 +96,7 @@ inline Problem random_problem(const Shape& shape, uint64_t seed) {
       CostTable table;
       table.rows = static_cast<int32_t>(problem.nodes[a].costs.size());
       table.cols = static_cast<int32_t>(problem.nodes[b].costs.size());
-      const bool follow = table.rows == table.cols && chance(0.3);
+      const bool follow = table.rows == table.cols && chance(shape.follows);
       for (int r = 0; r < table.rows; ++r) {
         for (int c = 0; c < table.cols; ++c) {
           const bool banned = follow ? r != c : chance(shape.forbidden);

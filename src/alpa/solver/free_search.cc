@@ -163,8 +163,8 @@ class FreeSearch {
     const auto objective = [&] { return scaled(result_.incumbent.objective >> graph_.shift()); };
     const auto prove = [&](HubSearch& search, Cost aim, int64_t work) {
       run_.begin("hubs");
-      const Cost bound =
-          search.raise_bound(scaled(aim), work, [&](const std::vector<int32_t>& labels) { offer(mrf, labels); });
+      const Cost bound = search.raise_bound(scaled(aim), work);
+      if (!search.decided().empty()) offer(mrf, search.decided());
       raise_bound(mrf.constant + ceil_shift(bound, dual.scale_bits()));
       return run_.near_enough(result_.incumbent, result_.bound);
     };

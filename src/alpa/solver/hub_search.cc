@@ -79,38 +79,35 @@ bool HubSearch::suits(const Mrf& mrf) {
   });
 }
 
-/// Closes the branches that have no hub left, that is, only one labelling, and those that are small enough to be
-/// solved. Returns the limit, or what the cheapest of their labellings costs where that is less.
-Cost HubSearch::settle(Cost limit, const std::function<void(const std::vector<int32_t>&)>& meet) {
+/// Closes the branches that are small enough to be solved, among them those of only one labelling.
+void HubSearch::settle() {
   std::vector<std::optional<Branch::Minimum>> minima(open_.size());
   for_each_in_parallel(open_.size(), [&](size_t k) { minima[k] = open_[k].minimum(kSmall); }, threads_);
-  if (least_) limit = std::min(limit, *least_);
   std::vector<Branch> rest;
   for (size_t k = 0; k < open_.size(); ++k) {
     if (!minima[k]) {
       rest.push_back(std::move(open_[k]));
-    } else if (minima[k]->cost < limit) {
-      limit = minima[k]->cost;
-      least_ = limit;
-      if (meet) meet(minima[k]->labels);
+    } else if (minima[k]->cost < limit_) {
+      limit_ = minima[k]->cost;
+      decided_ = std::move(minima[k]->labels);
     }
   }
   open_ = std::move(rest);
-  return limit;
 }
 
-Cost HubSearch::raise_bound(Cost limit, int64_t work, const std::function<void(const std::vector<int32_t>&)>& meet) {
+Cost HubSearch::raise_bound(Cost limit, int64_t work) {
+  limit_ = std::min(limit_, limit);
   for (;;) {
-    limit = settle(limit, meet);
-    std::erase_if(open_, [&](const Branch& branch) { return branch.bound() >= limit; });
-    Cost bound = limit;
+    settle();
+    std::erase_if(open_, [&](const Branch& branch) { return branch.bound() >= limit_; });
+    Cost bound = limit_;
     for (const Branch& branch : open_) bound = std::min(bound, branch.bound());
     const std::vector<Part> parts = parts_of(open_, size_t(-1));
     for (const Part& part : parts) work -= kExpectedSweeps * 2 * part.of->entries();
     if (open_.empty() || work < 0) return bound;
-    auto found = look_at(parts, open_.size() == 1 ? kFirstSweeps : kLaterSweeps, limit, threads_, stop_);
+    auto found = look_at(parts, open_.size() == 1 ? kFirstSweeps : kLaterSweeps, limit_, threads_, stop_);
     if (stopped()) return bound;  // Some may not have been looked at.
-    open_ = narrowed(std::move(found), limit, threads_);
+    open_ = narrowed(std::move(found), limit_, threads_);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "alpa/solver/branch.h"
@@ -28,9 +28,12 @@ class HubSearch {
   }
 
   /// A lower bound, at most `limit`: parts whose bound reaches the limit are closed and the others parted on, while
-  /// `work` (elementary operations) suffices. Goes on from where the last call stopped; the limit must not rise. `meet`
-  /// is handed labellings below the limit that it comes across.
-  Cost raise_bound(Cost limit, int64_t work, const std::function<void(const std::vector<int32_t>&)>& meet = {});
+  /// `work` (elementary operations) suffices. Goes on from where the last call stopped: what was closed then was so
+  /// below the limit of that call, so later limits that are higher count as that one.
+  Cost raise_bound(Cost limit, int64_t work);
+
+  /// The best labelling below the limit that raise_bound decided to its end; empty: none.
+  const std::vector<int32_t>& decided() const { return decided_; }
 
   /// Looks for a good labelling below `limit`: on each level keeps the few parts that look best. `hear` gets the
   /// labellings met on the way, and says below what cost others are still worth a look.
@@ -38,14 +41,14 @@ class HubSearch {
   void dive(Cost limit, const LabelListener& hear) const;
 
  private:
-  Cost settle(Cost limit, const std::function<void(const std::vector<int32_t>&)>& meet);
-
+  void settle();
   bool stopped() const { return stop_ && stop_(); }
 
   int threads_;
   std::function<bool()> stop_;
-  std::vector<Branch> open_;   ///< Every labelling below the limit is in one of these, or was met.
-  std::optional<Cost> least_;  ///< What the cheapest of those met costs.
+  Cost limit_ = Cost(1) << 120;   ///< Every labelling that is not in `open_` costs this or more.
+  std::vector<int32_t> decided_;  ///< Costs `limit_` where no lower limit was asked for since.
+  std::vector<Branch> open_;      ///< Every labelling below the limit is in one of these.
 };
 
 }  // namespace alpa::solver

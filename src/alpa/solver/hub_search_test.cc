@@ -83,6 +83,23 @@ TEST(HubSearch, RaisesTheBoundToTheLimitOrTheMinimum) {
   }
 }
 
+TEST(HubSearch, KeepsToWhatItClosedWhenItIsAskedAgain) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const Instance instance(seed);
+    DualBound dual(*instance.mrf);
+    const Cost exact = instance.scaled(instance.minimum, dual);
+    HubSearch search(Branch(instance.mrf, dual));
+    EXPECT_TRUE(search.raise_bound(instance.scaled(instance.minimum + 40, dual), int64_t(1) << 40) == exact) << seed;
+    EXPECT_TRUE(cost_of(*instance.mrf, search.decided()).cost == instance.minimum) << seed;
+    for (const int64_t beyond : {20, 60}) {
+      const Cost limit = instance.scaled(instance.minimum + beyond, dual);
+      EXPECT_TRUE(search.raise_bound(limit, int64_t(1) << 40) == exact) << seed;
+    }
+    const Cost below = instance.scaled(instance.minimum - 3, dual);
+    EXPECT_TRUE(search.raise_bound(below, int64_t(1) << 40) == below) << seed;
+  }
+}
+
 TEST(HubSearch, DivesToLabellingsOfTheWholeField) {
   int64_t found = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {

@@ -194,10 +194,12 @@ std::string print_problem(const Problem& problem) {
   return Json({{"problem", std::move(body)}}).dump() + "\n";
 }
 
-void write_problem(const std::string& path, const Problem& problem) {
-  const std::string text = print_problem(problem);
-  write_file(path, ends_with(path, ".gz") ? gzip_compress(text) : text);
+std::string problem_file(const std::string& path, const Problem& problem) {
+  std::string text = print_problem(problem);
+  return ends_with(path, ".gz") ? gzip_compress(text) : text;
 }
+
+void write_problem(const std::string& path, const Problem& problem) { write_file(path, problem_file(path, problem)); }
 
 std::vector<int32_t> parse_choice(std::string_view bytes, const std::string& place) {
   const Reader reader(place);

@@ -24,7 +24,10 @@ Problem read_problem(const std::string& path);
 /// The instance as plain JSON.
 std::string print_problem(const Problem& problem);
 
-/// Writes an instance: gzip where the path ends in ".gz", else plain JSON.
+/// The bytes of an instance's file: gzip where its path ends in ".gz", else plain JSON.
+std::string problem_file(const std::string& path, const Problem& problem);
+
+/// Writes them.
 void write_problem(const std::string& path, const Problem& problem);
 
 /// Parses `{"solution": [strategy of each node, ...]}`; other members are ignored.

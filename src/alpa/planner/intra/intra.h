@@ -38,6 +38,7 @@ struct IntraRequest {
   /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.
   std::vector<std::optional<sharding::ShardingSpec>> start_inputs;
   solver::Options solver;
+  bool keep_problem = false;  ///< Whether the assignment keeps the labelling problem that it answers.
 };
 
 /// A choice for every node of the graph.
@@ -48,6 +49,7 @@ struct Assignment {
   double bound_seconds = 0;  ///< No assignment costs less; 0 for Search::kPropagate, which proves nothing.
   int64_t memory_bytes = 0;  ///< Peak of the bytes alive on one device.
   solver::Statistics statistics;
+  std::optional<solver::Problem> problem;  ///< If IntraRequest::keep_problem: what was solved.
 
   bool is_generator(hlo::NodeId node) const { return tables[static_cast<size_t>(node)] == nullptr; }
   const Strategy& strategy(hlo::NodeId node) const {

@@ -171,6 +171,8 @@ MipResult solve_mip(const MipRequest& request) {
   if (none || state == kHighsModelStatusObjectiveBound) return result;
   Highs_getDoubleInfoValue(highs.get(), "mip_dual_bound", &result.bound);
   result.bound /= builder.scale();
+  // HiGHS may end with a labelling above the cutoff; it still has looked for nothing there.
+  if (request.cutoff) result.bound = std::min(result.bound, *request.cutoff);
   HighsInt primal = kHighsSolutionStatusNone;
   Highs_getIntInfoValue(highs.get(), "primal_solution_status", &primal);
   if (primal != kHighsSolutionStatusFeasible) return result;

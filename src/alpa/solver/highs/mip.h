@@ -29,10 +29,10 @@ struct MipRequest {
 };
 
 struct MipResult {
-  bool finished = false;  ///< Proved: `labels` is optimal, or there is none below the cutoff.
+  bool finished = false;  ///< Proved: `labels` is optimal, or none is below the cutoff.
   bool stopped_by_clock = false;
-  std::vector<int32_t> labels;  ///< Empty: none found.
-  double bound = 0;             ///< The field's constant not included; in double precision.
+  std::vector<int32_t> labels;  ///< Empty: none found. May cost more than the cutoff.
+  double bound = 0;             ///< At most the cutoff; the field's constant not included; in double precision.
 };
 
 /// Branch and bound by HiGHS over the local polytope: binary node variables, continuous edge variables.
