@@ -15,6 +15,8 @@ namespace {
 
 using sharding::ShardingSpec;
 
+constexpr int64_t kEasyProofWork = 3'000'000'000;  // About a second or two.
+
 std::vector<planner::Feed> feeds_of(const Meta& meta) {
   std::vector<planner::Feed> feeds;
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
@@ -164,6 +166,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
   solver::Options solver;
   solver.relative_gap = options.relative_gap;
   solver.time_limit_seconds = 120;
+  solver.easy_proof_work = kEasyProofWork;
   planner::IntraRequest request{
       .module = program.module,
       .graph = program.graph,

@@ -21,13 +21,12 @@ constexpr int64_t kBucketEntries[] = {1'000, 10'000, 100'000};
 constexpr int64_t kQuickHubs = 300'000'000;
 constexpr double kEasyGap = 0.75;  // Of the gap that was asked for.
 constexpr int64_t kMostHubs = 6'000'000'000;
-constexpr int64_t kProofHubs = 400'000'000'000;  // The same, where no gap may stay.
-constexpr int64_t kHubDive = 1'000;              // Passes over the tables that a dive may take.
+constexpr int64_t kHubDive = 1'000;  // Passes over the tables that a dive may take.
 constexpr double kBucketGain = 0.2;  // Share of the gap that a bucket size must close for a larger one to be tried.
 
 class FreeSearch {
  public:
-  explicit FreeSearch(Run& run) : run_(run), graph_(run.problem(), false) {}
+  FreeSearch(Run& run, const Incumbent& start) : run_(run), graph_(run.problem(), false) { result_.incumbent = start; }
 
   FreeResult run() {
     run_.begin("reduce");
@@ -180,7 +179,7 @@ class FreeSearch {
       offer(mrf, labels);
       return objective();
     });
-    prove(search, limit(), run_.options().relative_gap > 0 ? kMostHubs : kProofHubs);
+    prove(search, limit(), run_.options().relative_gap > 0 ? kMostHubs : run_.options().hub_work);
   }
 
   /// Mini-buckets, larger ones while they promise to close the gap.
@@ -275,6 +274,6 @@ class FreeSearch {
 
 }  // namespace
 
-FreeResult search_free(Run& run) { return FreeSearch(run).run(); }
+FreeResult search_free(Run& run, const Incumbent& start) { return FreeSearch(run, start).run(); }
 
 }  // namespace alpa::solver

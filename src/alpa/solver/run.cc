@@ -52,6 +52,13 @@ Cost Run::target(const Incumbent& incumbent) const {
   return incumbent.objective - Cost(options_.relative_gap * double(incumbent.objective));
 }
 
+void Statistics::append(const Statistics& other) {
+  sizes.insert(sizes.end(), other.sizes.begin(), other.sizes.end());
+  seconds.insert(seconds.end(), other.seconds.begin(), other.seconds.end());
+  out_of_time = out_of_time || other.out_of_time;
+  floating_point_proof = floating_point_proof || other.floating_point_proof;
+}
+
 void Run::begin(const std::string& phase) {
   finish();
   phase_ = phase;

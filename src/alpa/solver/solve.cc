@@ -48,6 +48,34 @@ void find_least_cap(const Problem& problem, Run& run, const Incumbent& free, Sol
   }
 }
 
+/// The search without memory as if no gap might stay, for as long as little work allows: what is easily proved optimal
+/// is.
+FreeResult search_easily(const Problem& problem, Run& run) {
+  Options options = run.options();
+  options.relative_gap = 0;
+  options.time_limit_seconds = std::max(0.0, run.seconds_left());
+  options.hub_work = options.easy_proof_work;
+  options.search_rounds = 1;
+  options.mip_entries = 0;
+  Run easy(problem, options);
+  if (run.best().known) easy.offer(run.best().choice);
+  FreeResult result = search_free(easy);
+  easy.finish();
+  run.stats().append(easy.stats());
+  if (easy.best().known) run.offer(easy.best().choice);
+  run.raise_bound(easy.bound());
+  return result;
+}
+
+/// Without memory: the easy search first where it may be tried.
+FreeResult search_without_memory(const Problem& problem, Run& run) {
+  FreeResult easy;
+  if (run.options().easy_proof_work > 0) easy = search_easily(problem, run);
+  const bool limited = easy.incumbent.known && (!run.best().known || run.best().objective > easy.incumbent.objective);
+  if (easy.no_choice || limited || run.near_enough(run.best(), run.bound())) return easy;
+  return search_free(run, easy.incumbent);
+}
+
 void report(const Problem& problem, Run& run, Solution& solution) {
   run.finish();
   solution.feasible = run.best().known;
@@ -75,7 +103,7 @@ Solution solve(const Problem& problem, const Options& options) {
     capped_search.emplace(run);
     capped_search->start();
   }
-  const FreeResult free = search_free(run);
+  const FreeResult free = search_without_memory(problem, run);
   const bool open = !free.no_choice && !run.near_enough(run.best(), run.bound());
   if (open && capped_search) solution.proved_infeasible = capped_search->run();
   if (free.no_choice) solution.proved_infeasible = true;

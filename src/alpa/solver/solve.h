@@ -31,9 +31,12 @@ struct Options {
   int64_t search_rounds = 12;       ///< Rounds of bound, local search and fixing.
   int64_t intense_rounds = 0;       ///< Further rounds under a usage limit, each with more search than the one before.
   int64_t branch_nodes = 20'000;    ///< Nodes of one branch and bound.
-  int64_t mip_entries = 120'000;    ///< Largest sum of table entries for which a MIP is tried.
-  uint64_t seed = 1;                ///< Of the local search.
-  int threads = 0;                  ///< Most that may be used, 0: all cores. The answer does not depend on it.
+  int64_t hub_work = 400'000'000'000;  ///< Elementary operations of a proof by deciding hubs, where no gap may stay.
+  /// The same, where a gap may stay: what can be proved optimal with that little is. 0: the gap is enough.
+  int64_t easy_proof_work = 0;
+  int64_t mip_entries = 120'000;  ///< Largest sum of table entries for which a MIP is tried.
+  uint64_t seed = 1;              ///< Of the local search.
+  int threads = 0;                ///< Most that may be used, 0: all cores. The answer does not depend on it.
   std::optional<std::vector<int32_t>> warm_start;  ///< A choice to start from; ignored where it is not feasible.
   std::function<void(const Progress&)> progress;
 };
@@ -48,6 +51,8 @@ struct Statistics {
   };
   std::vector<Size> sizes;
   std::vector<std::pair<std::string, double>> seconds;  ///< A phase and its time, in order.
+  void append(const Statistics& other);                 ///< What came after.
+
   bool out_of_time = false;           ///< The time limit cut the search: another run may answer otherwise.
   bool floating_point_proof = false;  ///< The bound rests on HiGHS in double precision, else on integers alone.
 };
