@@ -112,7 +112,7 @@ std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const
 // What the copies of changes of placement occupy is known only when all is chosen: the next try leaves room for the
 // most that was seen, and a little more each time, since other copies may come up.
 planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh::LogicalMesh& mesh, plan::Plan& plan) {
-  constexpr double kRoom[] = {1.1, 1.3, 1.6, 2};
+  constexpr double kRoom[] = {1.3, 1.6, 2, 3};
   const int64_t cap = request.memory_cap_bytes.value_or(std::numeric_limits<int64_t>::max());
   int64_t least = std::numeric_limits<int64_t>::max();
   int64_t copies = 0;
