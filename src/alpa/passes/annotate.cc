@@ -144,7 +144,29 @@ class ComputationAnnotator {
     }
     if (partitioned_by_hand(instruction))
       return define(by_hand(std::move(copy), wanted, specs.at(0)), instruction.shape, results);
-    define(append(std::move(copy), specs), instruction.shape, results);
+    if (hlo::contracted_dims(instruction).empty())
+      return define(append(std::move(copy), specs), instruction.shape, results);
+    const ShardingSpec made = summed(instruction, wanted, specs.at(0));
+    const InstructionId sum = append(std::move(copy), {made});
+    define(made == specs[0] ? sum : scatter(sum, specs[0]), instruction.shape, results);
+  }
+
+  // Where a contraction's result lies when its addends are summed: an axis that divides what is contracted divides the
+  // result only once the sum is sliced.
+  static ShardingSpec summed(const Instruction& instruction, const Specs& wanted, const ShardingSpec& result) {
+    std::vector<int> contracted;
+    for (const int64_t dim : hlo::contracted_dims(instruction)) {
+      const std::vector<int> axes = wanted.at(0).dims.at(static_cast<size_t>(dim)).axes();
+      contracted.insert(contracted.end(), axes.begin(), axes.end());
+    }
+    return result.without(contracted);
+  }
+
+  InstructionId scatter(InstructionId sum, const ShardingSpec& spec) {
+    Instruction copy =
+        hlo::make_instruction(Opcode::kCopy, fresh_name(new_[sum].name, "scatter"), new_[sum].shape, {sum});
+    hlo::set_op_name(copy, hlo::op_name(new_[sum]));
+    return append(std::move(copy), {spec});
   }
 
   // The partitioner gathers both sides of a grouped convolution, however they are divided. Each device computes its

@@ -29,6 +29,16 @@ std::optional<int> ShardingSpec::dim_of(int axis) const {
   return std::nullopt;
 }
 
+ShardingSpec ShardingSpec::without(const std::vector<int>& axes) const {
+  ShardingSpec result = *this;
+  for (Tile& tile : result.dims) {
+    std::vector<int> left = tile.axes();
+    std::erase_if(left, [&](int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
+    tile = Tile(left);
+  }
+  return result;
+}
+
 int64_t num_shards(const Tile& tile, const mesh::LogicalMesh& mesh) {
   int64_t parts = 1;
   for (int k = 0; k < tile.size(); ++k) parts *= mesh.size(tile[k]);

@@ -51,6 +51,8 @@ struct ShardingSpec {
   int rank() const { return static_cast<int>(dims.size()); }
   /// The dim that the axis divides, if any.
   std::optional<int> dim_of(int axis) const;
+  /// The same with no dim divided by any of `axes`.
+  ShardingSpec without(const std::vector<int>& axes) const;
 
   auto operator<=>(const ShardingSpec&) const = default;
 };

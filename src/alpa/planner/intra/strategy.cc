@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "alpa/hlo/attributes.h"
 #include "alpa/hlo/flops.h"
 #include "alpa/planner/intra/idle_dims.h"
 
@@ -10,6 +11,8 @@ namespace alpa::planner {
 namespace {
 
 using sharding::ShardingSpec;
+
+constexpr int kMostScatterRank = 4;
 
 ShardingSpec& at(std::vector<ShardingSpec>& specs, size_t index) { return specs[index]; }
 
@@ -25,7 +28,7 @@ bool divides_apart(const ShardingRule& rule, const mesh::LogicalMesh& mesh, cons
                                [&](const auto& pair) { return divided(pair.first) && divided(pair.second); });
 }
 
-// factor_of[axis]: index into the rule's factors, or -1.
+// factor_of[axis]: index into the rule's factors, or -1. Without its communication.
 std::optional<Strategy> make_strategy(const RuleRequest& request, const ShardingRule& rule,
                                       const mesh::LogicalMesh& mesh, const std::vector<int>& factor_of) {
   if (divides_apart(rule, mesh, factor_of)) return std::nullopt;
@@ -34,7 +37,6 @@ std::optional<Strategy> make_strategy(const RuleRequest& request, const Sharding
     strategy.operands.push_back(ShardingSpec::replicated(shape.rank()));
   for (const tensor::Shape& shape : request.results) strategy.results.push_back(ShardingSpec::replicated(shape.rank()));
   std::vector<int64_t> parts(rule.factors.size(), 1);
-  std::vector<std::vector<int>> reduced(rule.factors.size());
   for (int axis = 0; axis < mesh.num_axes(); ++axis) {
     const int index = factor_of[static_cast<size_t>(axis)];
     if (index < 0) continue;
@@ -49,16 +51,82 @@ std::optional<Strategy> make_strategy(const RuleRequest& request, const Sharding
       if (factor.result_dims[k] >= 0)
         at(strategy.results, k).dims[static_cast<size_t>(factor.result_dims[k])].push_back(axis);
     }
-    if (factor.kind == Factor::Kind::kReduction) reduced[static_cast<size_t>(index)].push_back(axis);
-  }
-  for (const std::vector<int>& axes : reduced) {
-    if (axes.empty()) continue;
-    for (size_t k = 0; k < request.results.size(); ++k) {
-      const auto local = local_shape(request.results[k], strategy.results[k], mesh);
-      strategy.communication.push_back({hlo::Opcode::kAllReduce, tensor::byte_size(local), axes});
-    }
   }
   return strategy;
+}
+
+// The axes that divide each reduction factor.
+std::vector<std::vector<int>> reduced_axes(const ShardingRule& rule, const std::vector<int>& factor_of) {
+  std::vector<std::vector<int>> reduced(rule.factors.size());
+  for (size_t axis = 0; axis < factor_of.size(); ++axis) {
+    if (factor_of[axis] < 0) continue;
+    const auto index = static_cast<size_t>(factor_of[axis]);
+    if (rule.factors[index].kind == Factor::Kind::kReduction) reduced[index].push_back(static_cast<int>(axis));
+  }
+  std::erase_if(reduced, [](const std::vector<int>& axes) { return axes.empty(); });
+  return reduced;
+}
+
+void add_all_reduces(const RuleRequest& request, const mesh::LogicalMesh& mesh, const std::vector<int>& axes,
+                     Strategy& strategy) {
+  if (axes.empty()) return;
+  for (size_t k = 0; k < request.results.size(); ++k) {
+    const auto local = local_shape(request.results[k], strategy.results[k], mesh);
+    strategy.communication.push_back({hlo::Opcode::kAllReduce, tensor::byte_size(local), axes});
+  }
+}
+
+// Whether the addends of a contraction may be scattered: a result of few dims, as a weight's gradient or activations.
+bool may_scatter(const RuleRequest& request) {
+  return !hlo::contracted_dims(request.instruction).empty() && request.results.size() == 1 &&
+         request.results[0].rank() <= kMostScatterRank;
+}
+
+// `whole`, its one sum over `axes`, with each axis summed by an all-reduce or scattered over a dim of the result that it
+// divides further; the first is without any scatter.
+void add_sums(const RuleRequest& request, const mesh::LogicalMesh& mesh, const Strategy& whole,
+              const std::vector<int>& axes, std::vector<Strategy>& strategies) {
+  const tensor::Shape& shape = request.results[0];
+  std::vector<int> scattered;
+  std::vector<int> summed;
+  const std::function<void(size_t, const ShardingSpec&)> place = [&](size_t next, const ShardingSpec& result) {
+    if (next == axes.size()) {
+      Strategy& strategy = strategies.emplace_back(whole);
+      strategy.results[0] = result;
+      if (!scattered.empty()) {
+        const int64_t bytes = tensor::byte_size(local_shape(shape, whole.results[0], mesh));
+        strategy.communication.push_back({hlo::Opcode::kReduceScatter, bytes, scattered});
+      }
+      add_all_reduces(request, mesh, summed, strategy);
+      return;
+    }
+    const int axis = axes[next];
+    summed.push_back(axis);
+    place(next + 1, result);
+    summed.pop_back();
+    scattered.push_back(axis);
+    for (size_t dim = 0; dim < result.dims.size(); ++dim) {
+      // A device's part must be a part of what it has: the axis is the dim's last.
+      const std::vector<int> before = result.dims[dim].axes();
+      if (!before.empty() && before.back() > axis) continue;
+      ShardingSpec finer = result;
+      finer.dims[dim].push_back(axis);
+      if (sharding::divides(finer, shape, mesh)) place(next + 1, finer);
+    }
+    scattered.pop_back();
+  };
+  place(0, whole.results[0]);
+}
+
+// The ways to divide an operation as factor_of says: one, or several that sum differently.
+void add_strategies(const RuleRequest& request, const ShardingRule& rule, const mesh::LogicalMesh& mesh,
+                    const std::vector<int>& factor_of, std::vector<Strategy>& strategies) {
+  std::optional<Strategy> strategy = make_strategy(request, rule, mesh, factor_of);
+  if (!strategy) return;
+  const std::vector<std::vector<int>> reduced = reduced_axes(rule, factor_of);
+  if (reduced.size() == 1 && may_scatter(request)) return add_sums(request, mesh, *strategy, reduced[0], strategies);
+  for (const std::vector<int>& axes : reduced) add_all_reduces(request, mesh, axes, *strategy);
+  strategies.push_back(std::move(*strategy));
 }
 
 int64_t parts_of_work(const ShardingRule& rule, const mesh::LogicalMesh& mesh, const Strategy& strategy) {
@@ -96,7 +164,7 @@ std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const Sha
   std::vector<int> factor_of(static_cast<size_t>(mesh.num_axes()), -1);
   const std::function<void(int)> place = [&](int axis) {
     if (axis == mesh.num_axes()) {
-      if (auto strategy = make_strategy(request, rule, mesh, factor_of)) result.push_back(std::move(*strategy));
+      add_strategies(request, rule, mesh, factor_of, result);
       return;
     }
     factor_of[static_cast<size_t>(axis)] = -1;
