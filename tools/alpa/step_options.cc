@@ -61,7 +61,8 @@ void add_step_options(CLI::App& app, StepOptions& options) {
       ->required();
   app.add_option("--meta", options.meta, "meta.json: names and roles of inputs and outputs, the batch dims");
   app.add_option("--method", options.method,
-                 "none: one device; data: batch over all devices; shard: the planner chooses")
+                 "none: one device; data: batch over all devices; zero2: that, the optimizer's state divided; zero3: "
+                 "parameters too; shard: the planner chooses")
       ->default_str("shard");
   app.add_option("--mesh", options.mesh,
                  "Logical mesh A, AxB or AxBxC; axes x, y, z. Default: every factorization is tried");
@@ -119,7 +120,7 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
                 "--mesh {} has {} devices, but {} {}: use a mesh whose sizes multiply to that", options.mesh,
                 result.mesh ? result.mesh->num_devices() : 0,
                 options.devices > 0 ? "--devices says" : options.cluster + " has", result.num_devices);
-  if (result.method == compiler::Method::kData && !result.mesh) result.mesh = mesh::LogicalMesh({result.num_devices});
+  if (compiler::divides_the_batch(result.method) && !result.mesh) result.mesh = mesh::LogicalMesh({result.num_devices});
   result.cluster = cluster_for(options.cluster, result.num_devices);
   if (options.hosts > 0) {
     result.cluster.hosts = options.hosts;

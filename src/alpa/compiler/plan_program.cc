@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "alpa/base/error.h"
+#include "alpa/compiler/state_inputs.h"
 #include "alpa/planner/intra/intra.h"
 #include "alpa/planner/intra/predict.h"
 
@@ -40,16 +41,41 @@ std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(con
   return specs;
 }
 
-[[noreturn]] void raise_batch_does_not_divide(const Meta& meta, const mesh::LogicalMesh& mesh) {
+planner::Search search_of(Method method) {
+  if (method == Method::kShard) return planner::Search::kOptimize;
+  return method == Method::kZero2 || method == Method::kZero3 ? planner::Search::kDivideUpdates
+                                                              : planner::Search::kPropagate;
+}
+
+void require_batch(const Meta& meta, Method method) {
+  const bool known = std::any_of(meta.inputs.begin(), meta.inputs.end(),
+                                 [](const InputMeta& input) { return input.batch_dim.has_value(); });
+  require<InvalidArgumentError>(known, "plan",
+                                "method {} divides the batch, and no input is known to be one: give --meta with "
+                                "\"role\": \"batch\" and \"batch_dim\", or use --method shard",
+                                name(method));
+}
+
+// By input, which are divided as far as can be: the optimizer's state by zero2, the parameters too by zero3.
+std::vector<char> divided_state(const Program& program, Method method) {
+  if (method == Method::kData) return {};
+  std::vector<char> divided = state_inputs(program);
+  if (method == Method::kZero3) return divided;
+  const std::vector<char> parameters = reaching_contractions(program);
+  for (size_t k = 0; k < divided.size(); ++k) divided[k] = divided[k] && !parameters[k];
+  return divided;
+}
+
+[[noreturn]] void raise_batch_does_not_divide(const Meta& meta, Method method, const mesh::LogicalMesh& mesh) {
   for (const InputMeta& input : meta.inputs) {
     if (!input.batch_dim) continue;
     const int64_t batch = input.shape.dims[static_cast<size_t>(*input.batch_dim)];
     if (batch > 0 && batch % mesh.num_devices() == 0) continue;
     raise<InvalidArgumentError>(
         "plan",
-        "method data: the batch of input {} is {}, no multiple of {} devices; use method shard or fewer "
+        "method {}: the batch of input {} is {}, no multiple of {} devices; use method shard or fewer "
         "devices",
-        input.name, batch, mesh.num_devices());
+        name(method), input.name, batch, mesh.num_devices());
   }
   raise<InternalError>("plan", "the batch divides and does not divide");
 }
@@ -152,15 +178,14 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
   const cost::CollectiveModel collectives(options.cluster, mesh);
   auto pins = constraint_pins(program.meta, options, mesh);
   const auto data_parallel = data_parallel_inputs(program.meta, mesh);
-  if (options.method == Method::kData) {
-    const bool known = std::any_of(program.meta.inputs.begin(), program.meta.inputs.end(),
-                                   [](const InputMeta& input) { return input.batch_dim.has_value(); });
-    require<InvalidArgumentError>(known, "plan",
-                                  "method data divides the batch, and no input is known to be one: give --meta with "
-                                  "\"role\": \"batch\" and \"batch_dim\", or use --method shard");
-    if (!data_parallel) raise_batch_does_not_divide(program.meta, mesh);
+  std::vector<char> divided_most;
+  if (divides_the_batch(options.method)) {
+    require_batch(program.meta, options.method);
+    if (!data_parallel) raise_batch_does_not_divide(program.meta, options.method, mesh);
+    divided_most = divided_state(program, options.method);
     for (size_t k = 0; k < pins.size(); ++k) {
-      if (!pins[k]) pins[k] = (*data_parallel)[k];
+      if (pins[k] && !divided_most.empty()) divided_most[k] = false;
+      if (!pins[k] && (divided_most.empty() || !divided_most[k])) pins[k] = (*data_parallel)[k];
     }
   }
   solver::Options solver;
@@ -176,11 +201,13 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
       .memory_cap_bytes = options.memory_cap_bytes
                               ? options.memory_cap_bytes
                               : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
-      .search = options.method == Method::kShard ? planner::Search::kOptimize : planner::Search::kPropagate,
+      .search = search_of(options.method),
+      .divided_most = std::move(divided_most),
       .start_inputs = {},
       .solver = solver,
       .keep_problem = static_cast<bool>(options.problem_observer)};
-  if (data_parallel && options.constraints.empty()) request.start_inputs = *data_parallel;
+  if (data_parallel && (options.constraints.empty() || divides_the_batch(options.method)))
+    request.start_inputs = *data_parallel;
   plan::Plan plan;
   planner::Assignment assignment = assign_within_cap(request, mesh, plan);
   for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
@@ -208,7 +235,9 @@ Method parse_method(std::string_view text) {
   if (text == "none") return Method::kNone;
   if (text == "data") return Method::kData;
   if (text == "shard") return Method::kShard;
-  raise<InvalidArgumentError>("plan", "unknown method \"{}\": use none, data or shard", text);
+  if (text == "zero2") return Method::kZero2;
+  if (text == "zero3") return Method::kZero3;
+  raise<InvalidArgumentError>("plan", "unknown method \"{}\": use none, data, shard, zero2 or zero3", text);
 }
 
 std::string_view name(Method method) {
@@ -216,8 +245,14 @@ std::string_view name(Method method) {
     case Method::kNone: return "none";
     case Method::kData: return "data";
     case Method::kShard: return "shard";
+    case Method::kZero2: return "zero2";
+    case Method::kZero3: return "zero3";
   }
   return "";
+}
+
+bool divides_the_batch(Method method) {
+  return method == Method::kData || method == Method::kZero2 || method == Method::kZero3;
 }
 
 Constraint parse_constraint(std::string_view text) {

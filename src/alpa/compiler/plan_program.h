@@ -16,11 +16,15 @@ enum class Method {
   kNone,   ///< One device, unsharded.
   kData,   ///< Batch over all devices, all else replicated.
   kShard,  ///< The planner chooses.
+  kZero2,  ///< Data parallelism whose optimizer state and updates are divided over all devices.
+  kZero3,  ///< The same, and the parameters too: gathered where they are used.
 };
 
 /// Errors: InvalidArgumentError that lists the names.
 Method parse_method(std::string_view text);
 std::string_view name(Method method);
+/// Whether a method spreads the batch over all devices: data, zero2, zero3.
+bool divides_the_batch(Method method);
 
 /// Placement demanded of the inputs whose names match a glob ("*": any characters).
 struct Constraint {

@@ -7,6 +7,12 @@ namespace alpa::cost {
 CollectiveModel::CollectiveModel(mesh::ClusterSpec cluster, mesh::LogicalMesh mesh)
     : cluster_(std::move(cluster)), mesh_(std::move(mesh)) {}
 
+CollectiveModel CollectiveModel::without_latency() const {
+  mesh::ClusterSpec cluster = cluster_;
+  for (mesh::LinkSpec* link : {&cluster.intra_host, &cluster.inter_host}) link->latency = 0;
+  return CollectiveModel(std::move(cluster), mesh_);
+}
+
 double CollectiveModel::seconds(hlo::Opcode kind, int64_t bytes, const std::vector<int>& axes) const {
   double n = 1;
   for (const int axis : axes) n *= static_cast<double>(mesh_.size(axis));

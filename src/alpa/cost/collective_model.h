@@ -24,6 +24,9 @@ class CollectiveModel {
   /// Errors: UnsupportedError for an opcode that is none of these. Units: bytes in, seconds out.
   double seconds(hlo::Opcode kind, int64_t bytes, const std::vector<int>& axes) const;
 
+  /// The same cluster with links that cost bytes only.
+  CollectiveModel without_latency() const;
+
   const mesh::ClusterSpec& cluster() const { return cluster_; }
   const mesh::LogicalMesh& logical_mesh() const { return mesh_; }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "alpa/base/error.h"
 #include "alpa/planner/intra/problem_builder.h"
 #include "alpa/planner/intra/propagate.h"
@@ -9,6 +11,8 @@
 
 namespace alpa::planner {
 namespace {
+
+using sharding::ShardingSpec;
 
 std::string amount(int64_t bytes) {
   if (bytes < int64_t{1} << 20) return fmt::format("{} bytes", bytes);
@@ -28,28 +32,84 @@ std::string amount(int64_t bytes) {
   throw InfeasibleError(text, solution.least_cap, solution.proved_infeasible);
 }
 
-// What follows from the placements of the inputs is the whole answer.
-solver::Solution follow_inputs(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
+solver::Solution evaluated(const solver::Problem& problem, std::vector<int32_t> choice) {
   solver::Solution solution;
-  solution.choice = propagate(request, built, reshard);
-  const solver::Evaluation evaluation = solver::evaluate(built.problem, solution.choice);
+  solution.choice = std::move(choice);
+  const solver::Evaluation evaluation = solver::evaluate(problem, solution.choice);
   ALPA_CHECK(!evaluation.forbidden);
   solution.feasible = evaluation.feasible();
-  solution.proved_infeasible = !solution.feasible;
   solution.objective = evaluation.objective;
-  solution.bound = 0;  // nothing was searched, so nothing is proved
+  solution.bound = 0;  // nothing was searched for its cost, so nothing is proved
   solution.peak_usage = solution.least_cap = solution.least_cap_bound = static_cast<int64_t>(evaluation.peak_usage);
   return solution;
 }
 
+// What follows from the placements of the inputs is the whole answer.
+solver::Solution follow_inputs(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
+  solver::Solution solution = evaluated(built.problem, propagate(request, built, reshard));
+  solution.proved_infeasible = !solution.feasible;
+  return solution;
+}
+
+std::vector<int32_t> what_follows_from_start(const IntraRequest& request, const IntraProblem& built,
+                                             cost::ReshardModel& reshard) {
+  IntraRequest start = request;
+  start.pinned_inputs = request.start_inputs;
+  return propagate(start, built, reshard);
+}
+
+bool divided(const ShardingSpec& spec) {
+  return std::any_of(spec.dims.begin(), spec.dims.end(), [](const sharding::Tile& tile) { return !tile.empty(); });
+}
+
+// Where `start` divides an operand, or a loop's carry, forbids the strategies that take it otherwise.
+void keep_divided_operands(const IntraRequest& request, const std::vector<int32_t>& start, IntraProblem& built) {
+  for (size_t id = 0; id < built.tables.size(); ++id) {
+    if (built.node_of[id] < 0 || request.graph.nodes[id].kind == hlo::Node::Kind::kInput) continue;
+    const auto number = static_cast<size_t>(built.node_of[id]);
+    const bool operation = request.graph.nodes[id].kind == hlo::Node::Kind::kOperation;
+    const auto lies = [&](const Strategy& strategy) { return operation ? strategy.operands : strategy.results; };
+    const std::vector<Strategy>& strategies = built.tables[id]->strategies;
+    const std::vector<ShardingSpec> kept = lies(strategies[static_cast<size_t>(start[number])]);
+    if (std::none_of(kept.begin(), kept.end(), divided)) continue;
+    for (size_t k = 0; k < strategies.size(); ++k) {
+      if (lies(strategies[k]) != kept) built.problem.nodes[number].costs[k] = solver::kForbidden;
+    }
+  }
+}
+
+// Latency is left out: collectives of one kind are combined later, and then bytes tell.
+solver::Solution divide_updates(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
+  const cost::CollectiveModel of_bytes = request.collectives.without_latency();
+  cost::ReshardModel reshard_bytes(of_bytes);
+  const IntraRequest by_bytes{.module = request.module,
+                              .graph = request.graph,
+                              .collectives = of_bytes,
+                              .pinned_inputs = request.pinned_inputs,
+                              .feeds = request.feeds,
+                              .memory_cap_bytes = request.memory_cap_bytes,
+                              .divided_most = request.divided_most,
+                              .start_inputs = request.start_inputs,
+                              .solver = request.solver};
+  IntraProblem bytes = build_problem(by_bytes, reshard_bytes);
+  keep_divided_operands(request, what_follows_from_start(request, built, reshard), bytes);
+  solver::Solution solution = solver::solve(bytes.problem, request.solver);
+  return solution.feasible ? evaluated(built.problem, std::move(solution.choice)) : solution;
+}
+
 solver::Solution optimize(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
   solver::Options options = request.solver;
-  if (!request.start_inputs.empty()) {
-    IntraRequest start = request;
-    start.pinned_inputs = request.start_inputs;
-    options.warm_start = propagate(start, built, reshard);
-  }
+  if (!request.start_inputs.empty()) options.warm_start = what_follows_from_start(request, built, reshard);
   return solver::solve(built.problem, options);
+}
+
+solver::Solution solve(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
+  switch (request.search) {
+    case Search::kOptimize: return optimize(request, built, reshard);
+    case Search::kPropagate: return follow_inputs(request, built, reshard);
+    case Search::kDivideUpdates: return divide_updates(request, built, reshard);
+  }
+  raise<InternalError>("planner", "unknown search");
 }
 
 }  // namespace
@@ -57,8 +117,7 @@ solver::Solution optimize(const IntraRequest& request, const IntraProblem& built
 Assignment plan_intra(const IntraRequest& request) {
   cost::ReshardModel reshard(request.collectives);
   IntraProblem built = build_problem(request, reshard);
-  const solver::Solution solution =
-      request.search == Search::kPropagate ? follow_inputs(request, built, reshard) : optimize(request, built, reshard);
+  const solver::Solution solution = solve(request, built, reshard);
   if (!solution.feasible) raise_infeasible(request, solution);
   Assignment result;
   result.tables = std::move(built.tables);

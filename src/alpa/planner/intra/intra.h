@@ -24,6 +24,10 @@ struct Feed {
 enum class Search {
   kOptimize,   ///< Minimise.
   kPropagate,  ///< Take what follows from the placements of the inputs: data parallelism if only the batch is divided.
+  /// Take operands as what follows from `start_inputs` does wherever that divides one, and divide the rest so that
+  /// fewest bytes are exchanged: with data parallelism to start from, gradients are reduce-scattered and updates
+  /// divided (ZeRO).
+  kDivideUpdates,
 };
 
 /// What the intra-operator planner is asked: placements of all values of a program on one mesh.
@@ -35,6 +39,7 @@ struct IntraRequest {
   std::vector<Feed> feeds;
   std::optional<int64_t> memory_cap_bytes;
   Search search = Search::kOptimize;
+  std::vector<char> divided_most;  ///< By input, or empty: whether it must be divided into as many parts as can be.
   /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.
   std::vector<std::optional<sharding::ShardingSpec>> start_inputs;
   solver::Options solver;
@@ -46,7 +51,7 @@ struct Assignment {
   std::vector<std::shared_ptr<const StrategyTable>> tables;  ///< By node; null for generators.
   std::vector<int32_t> choice;                               ///< By node; -1 for generators.
   double objective_seconds = 0;
-  double bound_seconds = 0;  ///< No assignment costs less; 0 for Search::kPropagate, which proves nothing.
+  double bound_seconds = 0;  ///< No assignment costs less; 0 where nothing is proved: not by Search::kOptimize.
   int64_t memory_bytes = 0;  ///< Peak of the bytes alive on one device.
   solver::Statistics statistics;
   std::optional<solver::Problem> problem;  ///< If IntraRequest::keep_problem: what was solved.

@@ -81,6 +81,9 @@ class ProblemBuilder {
     for (size_t input = 0; input < request_.pinned_inputs.size(); ++input) {
       if (request_.pinned_inputs[input]) pin(value(graph_.inputs[input]).producer, *request_.pinned_inputs[input]);
     }
+    for (size_t input = 0; input < request_.divided_most.size(); ++input) {
+      if (request_.divided_most[input]) divide_most(value(graph_.inputs[input]).producer);
+    }
   }
 
   solver::Node make_node(NodeId id, const Lifetime& life) {
@@ -117,6 +120,18 @@ class ProblemBuilder {
                                   "input {} of shape {} cannot be placed as {}: the parts must divide its dims, "
                                   "axes in one dim ascend, and each axis is above size 1",
                                   parameter.name, tensor::to_string(parameter.shape), to_string(spec, mesh));
+  }
+
+  void divide_most(NodeId id) {
+    solver::Node& node = result_.problem.nodes[static_cast<size_t>(result_.node_of[static_cast<size_t>(id)])];
+    const auto& strategies = result_.tables[static_cast<size_t>(id)]->strategies;
+    std::vector<int64_t> parts;
+    for (const Strategy& strategy : strategies)
+      parts.push_back(num_shards(strategy.results[0], request_.collectives.logical_mesh()));
+    const int64_t most = *std::max_element(parts.begin(), parts.end());
+    for (size_t k = 0; k < parts.size(); ++k) {
+      if (parts[k] < most) node.costs[k] = solver::kForbidden;
+    }
   }
 
   void find_depths() {

@@ -70,6 +70,7 @@ class Propagation {
     const ShardingSpec* leader = followed < 0 ? nullptr : spec(node.operands[static_cast<size_t>(followed)]);
     for (size_t k = 0; k < strategies(id).size(); ++k) {
       const Strategy& strategy = strategies(id)[k];
+      if (scatters(strategy)) continue;
       if (leader != nullptr && strategy.operands[static_cast<size_t>(followed)] != *leader) continue;
       const auto cost = cost_of(node, strategy);
       if (best >= 0 && cost >= best_cost) continue;
@@ -78,6 +79,12 @@ class Propagation {
     }
     ALPA_CHECK(best >= 0);
     return best;
+  }
+
+  // Who uses a sum is not known yet: all have it whole.
+  static bool scatters(const Strategy& strategy) {
+    return std::any_of(strategy.communication.begin(), strategy.communication.end(),
+                       [](const Communication& one) { return one.kind == hlo::Opcode::kReduceScatter; });
   }
 
   // Operands that need a collective to be where the strategy wants them, then seconds.

@@ -82,8 +82,8 @@ bool may_scatter(const RuleRequest& request) {
          request.results[0].rank() <= kMostScatterRank;
 }
 
-// `whole`, its one sum over `axes`, with each axis summed by an all-reduce or scattered over a dim of the result that it
-// divides further; the first is without any scatter.
+// `whole`, its one sum over `axes`, with each axis summed by an all-reduce or scattered over a dim of the result that
+// it divides further; the first is without any scatter.
 void add_sums(const RuleRequest& request, const mesh::LogicalMesh& mesh, const Strategy& whole,
               const std::vector<int>& axes, std::vector<Strategy>& strategies) {
   const tensor::Shape& shape = request.results[0];

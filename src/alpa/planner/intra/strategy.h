@@ -19,8 +19,8 @@ struct Communication {
   std::vector<int> axes;
 };
 
-/// One way to divide one operation: each mesh axis over at most one factor. An axis that divides operands in a reduction
-/// and the result too scatters the sum: the operation is made without it there, and sliced.
+/// One way to divide one operation: each mesh axis over at most one factor. An axis that divides operands in a
+/// reduction and the result too scatters the sum: the operation is made without it there, and sliced.
 struct Strategy {
   std::vector<sharding::ShardingSpec> operands;
   std::vector<sharding::ShardingSpec> results;
@@ -63,8 +63,8 @@ class StrategyMaker {
   std::map<std::pair<int32_t, std::vector<char>>, std::shared_ptr<const StrategyTable>> known_;
 };
 
-/// All strategies that a rule gives on a mesh: axes of size above 1, ascending in a factor, nothing padded. An axis over
-/// a contraction's reduction factor is all-reduced, or reduce-scattered over a dim of its result.
+/// All strategies that a rule gives on a mesh: axes of size above 1, ascending in a factor, nothing padded. An axis
+/// over a contraction's reduction factor is all-reduced, or reduce-scattered over a dim of its result.
 std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const ShardingRule& rule,
                                            const mesh::LogicalMesh& mesh);
 
