@@ -39,7 +39,8 @@ struct IntraRequest {
   std::vector<Feed> feeds;
   std::optional<int64_t> memory_cap_bytes;
   Search search = Search::kOptimize;
-  std::vector<char> divided_most;  ///< By input, or empty: whether it must be divided into as many parts as can be.
+  std::vector<char> divided_most =
+      {};  ///< By input, or empty: whether it must be divided into as many parts as can be.
   /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.
   std::vector<std::optional<sharding::ShardingSpec>> start_inputs;
   solver::Options solver;

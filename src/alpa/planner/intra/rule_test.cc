@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "alpa/base/error.h"
 #include "alpa/hlo/builder.h"
 #include "alpa/hlo/edit.h"
@@ -104,12 +106,40 @@ TEST(Strategies, DotsAreDividedOverEveryAxis) {
   const RuleBook rules(module, graph);
   StrategyMaker maker(rules, graph, collectives);
   const auto table = maker.table(3);
-  EXPECT_EQ(table->strategies.size(), 9u);  // three factors for each of two axes, none left out
+  // Three factors for each of two axes, none left out: 9. A sum over y may be scattered over both dims of the result
+  // (2 ways more, whichever of them x divides), one over x only over the dim that y does not divide (1 more), and of
+  // one over both each axis goes its own way (9 in place of 1).
+  EXPECT_EQ(table->strategies.size(), 4u + 2 * 3u + 2 * 2u + 9u);
   for (const Strategy& strategy : table->strategies) {
-    int64_t bytes = 0;
-    for (const Communication& one : strategy.communication) bytes += one.bytes;
-    const bool reduces = !strategy.operands[0].dims[1].empty();
-    EXPECT_EQ(bytes > 0, reduces);
+    std::set<int> reduced;
+    for (const Communication& one : strategy.communication) {
+      EXPECT_GT(one.bytes, 0);
+      reduced.insert(one.axes.begin(), one.axes.end());
+      for (const int axis : one.axes)
+        EXPECT_EQ(strategy.results[0].dim_of(axis).has_value(), one.kind == hlo::Opcode::kReduceScatter);
+    }
+    const std::vector<int> contracted = strategy.operands[0].dims[1].axes();
+    EXPECT_EQ(reduced, std::set<int>(contracted.begin(), contracted.end()));
+  }
+}
+
+TEST(Strategies, AScatterDividesWhatADeviceHasAlready) {
+  const Module module = two_layers();
+  const hlo::ValueGraph graph = hlo::build_value_graph(module);
+  const cost::CollectiveModel collectives(mesh::local_cpu(8), mesh::LogicalMesh({2, 4}));
+  const RuleBook rules(module, graph);
+  StrategyMaker maker(rules, graph, collectives);
+  for (const Strategy& strategy : maker.table(3)->strategies) {
+    // The axis of a scatter is the last of its dim; its bytes are those of the sum before it.
+    for (const Communication& one : strategy.communication) {
+      if (one.kind != hlo::Opcode::kReduceScatter) continue;
+      const auto whole = local_shape(f32({32, 128}), strategy.results[0].without(one.axes), collectives.logical_mesh());
+      EXPECT_EQ(one.bytes, tensor::byte_size(whole));
+      for (const sharding::Tile& tile : strategy.results[0].dims) {
+        const std::vector<int> axes = tile.axes();
+        EXPECT_TRUE(std::is_sorted(axes.begin(), axes.end()));
+      }
+    }
   }
 }
 
@@ -152,11 +182,13 @@ TEST(PlanIntra, PinsAreKept) {
   plan::Plan plan;
   plan.mesh = collectives.logical_mesh();
   fill_plan(request, assignment, plan);
-  // The hidden layer comes out divided by columns; an all-to-all of a device's [32,16] part to rows costs half an
-  // all-reduce of the [32,16] result.
+  // The hidden layer comes out divided by columns; to scatter the sum of the [32,16] result, or to bring a device's
+  // [32,16] part to rows, costs half an all-reduce of the result.
   ASSERT_EQ(plan.collectives.size(), 1u);
-  EXPECT_EQ(plan.collectives["all-to-all"].count, 1);
-  EXPECT_EQ(plan.collectives["all-to-all"].bytes, 32 * 16 * 4);
+  const auto& [kind, total] = *plan.collectives.begin();
+  EXPECT_TRUE(kind == "reduce-scatter" || kind == "all-to-all") << kind;
+  EXPECT_EQ(total.count, 1);
+  EXPECT_EQ(total.bytes, 32 * 16 * 4);
 }
 
 TEST(PlanIntra, APinThatPadsIsRefusedByName) {

@@ -12,8 +12,6 @@ namespace {
 
 using sharding::ShardingSpec;
 
-constexpr int kMostScatterRank = 4;
-
 ShardingSpec& at(std::vector<ShardingSpec>& specs, size_t index) { return specs[index]; }
 
 // True if two factors that the rule keeps apart are both divided and an axis holds copies.
@@ -67,26 +65,30 @@ std::vector<std::vector<int>> reduced_axes(const ShardingRule& rule, const std::
   return reduced;
 }
 
-void add_all_reduces(const RuleRequest& request, const mesh::LogicalMesh& mesh, const std::vector<int>& axes,
-                     Strategy& strategy) {
+void add_all_reduces(const std::vector<tensor::Shape>& results, const mesh::LogicalMesh& mesh,
+                     const std::vector<int>& axes, Strategy& strategy) {
   if (axes.empty()) return;
-  for (size_t k = 0; k < request.results.size(); ++k) {
-    const auto local = local_shape(request.results[k], strategy.results[k], mesh);
+  for (size_t k = 0; k < results.size(); ++k) {
+    const auto local = local_shape(results[k], strategy.results[k], mesh);
     strategy.communication.push_back({hlo::Opcode::kAllReduce, tensor::byte_size(local), axes});
   }
 }
 
-// Whether the addends of a contraction may be scattered: a result of few dims, as a weight's gradient or activations.
-bool may_scatter(const RuleRequest& request) {
-  return !hlo::contracted_dims(request.instruction).empty() && request.results.size() == 1 &&
-         request.results[0].rank() <= kMostScatterRank;
+// Dims of a contraction's result over which its sums may be scattered: those that a factor may divide.
+std::vector<size_t> scatter_dims(const RuleRequest& request, const ShardingRule& rule) {
+  std::vector<size_t> dims;
+  if (hlo::contracted_dims(request.instruction).empty()) return dims;
+  for (const Factor& factor : rule.factors) {
+    if (factor.size > 1 && factor.result_dims[0] >= 0) dims.push_back(static_cast<size_t>(factor.result_dims[0]));
+  }
+  std::sort(dims.begin(), dims.end());
+  return dims;
 }
 
 // `whole`, its one sum over `axes`, with each axis summed by an all-reduce or scattered over a dim of the result that
 // it divides further; the first is without any scatter.
-void add_sums(const RuleRequest& request, const mesh::LogicalMesh& mesh, const Strategy& whole,
-              const std::vector<int>& axes, std::vector<Strategy>& strategies) {
-  const tensor::Shape& shape = request.results[0];
+void add_sums(const tensor::Shape& shape, const std::vector<size_t>& dims, const mesh::LogicalMesh& mesh,
+              const Strategy& whole, const std::vector<int>& axes, std::vector<Strategy>& strategies) {
   std::vector<int> scattered;
   std::vector<int> summed;
   const std::function<void(size_t, const ShardingSpec&)> place = [&](size_t next, const ShardingSpec& result) {
@@ -97,7 +99,7 @@ void add_sums(const RuleRequest& request, const mesh::LogicalMesh& mesh, const S
         const int64_t bytes = tensor::byte_size(local_shape(shape, whole.results[0], mesh));
         strategy.communication.push_back({hlo::Opcode::kReduceScatter, bytes, scattered});
       }
-      add_all_reduces(request, mesh, summed, strategy);
+      add_all_reduces({shape}, mesh, summed, strategy);
       return;
     }
     const int axis = axes[next];
@@ -105,7 +107,7 @@ void add_sums(const RuleRequest& request, const mesh::LogicalMesh& mesh, const S
     place(next + 1, result);
     summed.pop_back();
     scattered.push_back(axis);
-    for (size_t dim = 0; dim < result.dims.size(); ++dim) {
+    for (const size_t dim : dims) {
       // A device's part must be a part of what it has: the axis is the dim's last.
       const std::vector<int> before = result.dims[dim].axes();
       if (!before.empty() && before.back() > axis) continue;
@@ -124,8 +126,10 @@ void add_strategies(const RuleRequest& request, const ShardingRule& rule, const 
   std::optional<Strategy> strategy = make_strategy(request, rule, mesh, factor_of);
   if (!strategy) return;
   const std::vector<std::vector<int>> reduced = reduced_axes(rule, factor_of);
-  if (reduced.size() == 1 && may_scatter(request)) return add_sums(request, mesh, *strategy, reduced[0], strategies);
-  for (const std::vector<int>& axes : reduced) add_all_reduces(request, mesh, axes, *strategy);
+  const std::vector<size_t> dims = scatter_dims(request, rule);
+  if (reduced.size() == 1 && !dims.empty())
+    return add_sums(request.results[0], dims, mesh, *strategy, reduced[0], strategies);
+  for (const std::vector<int>& axes : reduced) add_all_reduces(request.results, mesh, axes, *strategy);
   strategies.push_back(std::move(*strategy));
 }
 
