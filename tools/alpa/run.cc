@@ -259,7 +259,7 @@ int run(RunOptions options) {
   const plan::Plan plan = make_plan(options, program, planner, progress);
   dump.plan(plan);
   progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
-  compiler::Compiled compiled = compiler::compile(program, plan, client, dump.observer());
+  compiler::Compiled compiled = compiler::compile(program, plan, client, {.observer = dump.observer()});
   dump.partitioned(compiled);
   note_changed_plan(options.plan, progress);
   place_inputs(options, program, compiled.executable, progress);
