@@ -9,9 +9,13 @@
 #include "alpa/hlo/flops.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/passes/annotate.h"
+#include "alpa/passes/as_replicas.h"
+#include "alpa/passes/combine_collectives.h"
+#include "alpa/passes/drop_dead_collectives.h"
 #include "alpa/passes/explicit_bounds.h"
-#include "alpa/passes/mark_manual.h"
+#include "alpa/passes/merge_all_reduces.h"
 #include "alpa/passes/ordered_reductions.h"
+#include "alpa/passes/reduce_scatter_forming.h"
 #include "alpa/pjrt/read_back.h"
 
 namespace alpa::compiler {
@@ -30,9 +34,18 @@ hlo::Module annotated_module(const Program& program, const plan::Plan& plan, con
   return passes::run_pass("ordered_reductions", bounded, passes::ordered_reductions, observer);
 }
 
-hlo::Module rewritten_module(const hlo::Module& partitioned, int64_t /*num_devices*/,
+hlo::Module rewritten_module(const hlo::Module& partitioned, int64_t num_devices,
                              const passes::PassObserver& observer) {
-  return passes::run_pass("mark_manual", partitioned, passes::mark_manual, observer);
+  hlo::Module module = partitioned;
+  const auto run = [&](std::string_view name, const auto& pass) {
+    module = passes::run_pass(name, module, [&](const hlo::Module& old) { return pass(old, num_devices); }, observer);
+  };
+  run("drop_dead_collectives", passes::drop_dead_collectives);
+  run("merge_all_reduces", passes::merge_all_reduces);
+  run("reduce_scatter_forming", passes::reduce_scatter_forming);
+  run("combine_collectives",
+      [](const hlo::Module& old, int64_t devices) { return passes::combine_collectives(old, devices); });
+  return passes::run_pass("as_replicas", module, passes::as_replicas, observer);
 }
 
 namespace {
@@ -54,7 +67,10 @@ Built build(const Program& program, const plan::Plan& plan, const pjrt::Client& 
   const hlo::Module partitioned = passes::run_pass("partition", annotated, run, request.observer);
   std::string module =
       hlo::write_module(rewritten_module(partitioned, plan.mesh.num_devices(), request.observer));
-  pjrt::Executable executable = pjrt::Executable::compile(client, module, pjrt::Format::kHlo, options);
+  pjrt::CompileOptions replicas = options;
+  std::swap(replicas.num_replicas, replicas.num_partitions);
+  replicas.use_spmd_partitioning = false;
+  pjrt::Executable executable = pjrt::Executable::compile(client, module, pjrt::Format::kHlo, replicas);
   return {std::move(executable), std::move(module)};
 }
 

@@ -160,10 +160,6 @@ std::optional<ReplicaGroups> written_groups(const pb::HloInstructionProto& proto
   return groups_of(proto.replica_groups());
 }
 
-bool has_global_ids(Opcode opcode) {
-  return opcode == Opcode::kAllReduce || opcode == Opcode::kAllGather || opcode == Opcode::kReduceScatter;
-}
-
 bool covers(const ReplicaGroups& groups, int64_t num_devices) {
   Ids all;
   for (const auto& group : groups) {
@@ -182,7 +178,7 @@ std::optional<ReplicaGroups> replica_groups(const Instruction& collective, int64
   if (proto.channel_id() == 0) return std::nullopt;
   auto groups = written_groups(proto, num_devices);
   if (!groups) return std::nullopt;
-  const bool of_replicas = has_global_ids(collective.opcode) && !proto.use_global_device_ids();
+  const bool of_replicas = may_have_global_ids(collective.opcode) && !proto.use_global_device_ids();
   const bool everyone = groups->empty() || (of_replicas && *groups == ReplicaGroups{{0}});
   if (everyone) return ReplicaGroups{iota(num_devices)};
   if (of_replicas || !covers(*groups, num_devices)) return std::nullopt;
@@ -200,7 +196,7 @@ void set_replica_groups(Instruction& collective, const ReplicaGroups& groups) {
       pb::ReplicaGroup* one = proto.add_replica_groups();
       one->mutable_replica_ids()->Assign(group.begin(), group.end());
     }
-    if (has_global_ids(collective.opcode)) proto.set_use_global_device_ids(true);
+    if (may_have_global_ids(collective.opcode)) proto.set_use_global_device_ids(true);
   });
 }
 
@@ -209,6 +205,19 @@ int64_t channel_id(const Instruction& collective) { return collective.proto->cha
 void set_channel_id(Instruction& collective, int64_t channel) {
   change_proto(collective, [&](pb::HloInstructionProto& proto) { proto.set_channel_id(channel); });
 }
+
+void clear_channel(Instruction& collective) {
+  change_proto(collective, [](pb::HloInstructionProto& proto) {
+    proto.set_channel_id(0);
+    proto.set_use_global_device_ids(false);
+  });
+}
+
+bool may_have_global_ids(Opcode opcode) {
+  return opcode == Opcode::kAllReduce || opcode == Opcode::kAllGather || opcode == Opcode::kReduceScatter;
+}
+
+bool has_global_ids(const Instruction& collective) { return collective.proto->use_global_device_ids(); }
 
 std::vector<std::pair<int64_t, int64_t>> source_target_pairs(const Instruction& permute) {
   std::vector<std::pair<int64_t, int64_t>> pairs;

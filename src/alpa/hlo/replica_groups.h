@@ -25,6 +25,15 @@ void set_replica_groups(Instruction& collective, const ReplicaGroups& groups);
 int64_t channel_id(const Instruction& collective);
 void set_channel_id(Instruction& collective, int64_t channel);
 
+/// Without a channel, groups and pairs are of replicas.
+void clear_channel(Instruction& collective);
+
+/// True for opcodes whose groups may be of devices: all-reduce, all-gather, reduce-scatter. With a channel, those of
+/// others are of partitions.
+bool may_have_global_ids(Opcode opcode);
+/// True if the ids of its groups count all devices, replicas and partitions alike.
+bool has_global_ids(const Instruction& collective);
+
 /// Source and target partitions of a collective-permute.
 std::vector<std::pair<int64_t, int64_t>> source_target_pairs(const Instruction& permute);
 

@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "alpa/base/error.h"
+#include "alpa/hlo/collectives.h"
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/replica_groups.h"
 #include "alpa/hlo/simplify.h"
@@ -145,6 +146,19 @@ Computation Rewrite::finish() && {
   ALPA_CHECK(static_cast<int64_t>(left) == result.size());  // else there is a cycle
   result.root = map[static_cast<size_t>(computation_.root)];
   return result;
+}
+
+Module rewrite_computations(const Module& module, const std::function<void(Rewrite&, FreshNames&)>& change) {
+  Module result = module;
+  FreshNames names(module);
+  const std::vector<double> times = executions(module);
+  for (size_t id = 0; id < times.size(); ++id) {
+    if (times[id] == 0) continue;
+    Rewrite rewrite(std::move(result.computations[id]));
+    change(rewrite, names);
+    result.computations[id] = std::move(rewrite).finish();
+  }
+  return drop_uncalled(std::move(result));
 }
 
 }  // namespace alpa::hlo

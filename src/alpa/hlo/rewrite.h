@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -58,5 +59,9 @@ class Rewrite {
   std::vector<std::multiset<InstructionId>> users_;
   std::vector<bool> ordered_;
 };
+
+/// Rewrites each computation that a step runs: the entry and those of its loops, branches and calls, not what is applied
+/// to elements. Computations that nothing calls afterwards are left out.
+Module rewrite_computations(const Module& module, const std::function<void(Rewrite&, FreshNames&)>& change);
 
 }  // namespace alpa::hlo
