@@ -50,59 +50,49 @@ class Combiner {
 
  private:
   void combine(const std::vector<Member>& together) {
-    if (together.front().collective.opcode == Opcode::kAllToAll) return combine_flat(together);
-    const auto dim = together.front().collective.dim;
-    const bool one_dim = std::all_of(together.begin(), together.end(),
-                                     [&](const Member& member) { return member.collective.dim == dim; });
+    const Instruction model = rewrite_[together.front().id];
+    if (model.opcode == Opcode::kAllToAll) return combine_side_by_side(together, model);
     std::vector<InstructionId> operands;
     std::vector<Shape> shapes;
     for (const Member& member : together) {
-      operands.push_back(one_dim ? rewrite_[member.id].operands[0] : with_first_dim(member));
-      shapes.push_back(one_dim ? rewrite_[member.id].shape : result_with_first_dim(member));
+      operands.push_back(model.opcode == Opcode::kAllReduce ? rewrite_[member.id].operands[0] : flat_operand(member));
+      shapes.push_back(model.opcode == Opcode::kAllReduce ? rewrite_[member.id].shape : flat_result(member));
     }
-    Instruction combined = hlo::clone(rewrite_[together.front().id],
-                                      names_.name(std::string(hlo::name(rewrite_[together.front().id].opcode)) +
-                                                  ".combined"),
-                                      operands);
+    Instruction combined = hlo::clone(model, combined_name(model.opcode), std::move(operands));
     combined.shape = Shape::tuple(shapes);
-    if (dim && !one_dim) hlo::set_dimensions(combined, {0});
+    if (model.opcode != Opcode::kAllReduce) hlo::set_dimensions(combined, {0});
     const InstructionId all = rewrite_.add(std::move(combined));
     for (size_t k = 0; k < together.size(); ++k) {
-      Instruction element = hlo::make_instruction(Opcode::kGetTupleElement, names_.name("get-tuple-element.combined"),
-                                                  shapes[k], {all});
+      Instruction element =
+          hlo::make_instruction(Opcode::kGetTupleElement, combined_name(Opcode::kGetTupleElement), shapes[k], {all});
       hlo::set_tuple_index(element, static_cast<int64_t>(k));
       const InstructionId result = rewrite_.add(std::move(element));
-      rewrite_.replace_uses(together[k].id, one_dim ? result : without_first_dim(together[k], result));
+      rewrite_.replace_uses(together[k].id,
+                            model.opcode == Opcode::kAllReduce ? result : from_flat(together[k], result));
     }
   }
 
-  // The dim that the members of a group divide among themselves, as a dim of its own at the front.
-  InstructionId with_first_dim(const Member& member) {
-    const InstructionId operand = rewrite_[member.id].operands[0];
-    Shape shape = rewrite_[operand].shape;
-    if (member.collective.dim == 0) return operand;
-    if (member.collective.opcode == Opcode::kAllGather) {
-      shape.dims.insert(shape.dims.begin(), 1);
-      return reshaped(operand, shape);
-    }
-    return split_to_front(operand, *member.collective.dim, member.collective.group_size());
+  // What the members of a group divide among themselves comes first, all else behind it in one dim: of several operands
+  // XLA's CPU compiler takes the dim to be the outermost in memory, and one dim is always that.
+  InstructionId flat_operand(const Member& member) {
+    InstructionId operand = rewrite_[member.id].operands[0];
+    if (member.collective.opcode == Opcode::kReduceScatter)
+      operand = split_to_front(operand, *member.collective.dim, member.collective.group_size());
+    return reshaped(operand, flat(rewrite_[operand].shape));
   }
 
-  Shape result_with_first_dim(const Member& member) {
-    const Shape& operand = rewrite_[rewrite_[member.id].operands[0]].shape;
-    Shape shape = rewrite_[member.id].shape;
-    if (member.collective.dim == 0) return shape;
-    if (member.collective.opcode == Opcode::kAllGather) shape = operand;
-    shape.dims.insert(shape.dims.begin(),
-                      member.collective.opcode == Opcode::kAllGather ? member.collective.group_size() : 1);
-    return shape;
-  }
+  Shape flat_result(const Member& member) const { return flat(rewrite_[member.id].shape); }
 
-  InstructionId without_first_dim(const Member& member, InstructionId value) {
-    if (member.collective.dim == 0) return value;
+  static Shape flat(const Shape& shape) { return Shape(shape.dtype, {tensor::num_elements(shape)}); }
+
+  InstructionId from_flat(const Member& member, InstructionId value) {
     if (member.collective.opcode == Opcode::kReduceScatter) return reshaped(value, rewrite_[member.id].shape);
-    return joined_from_front(value, *member.collective.dim);
+    Shape pieces = rewrite_[rewrite_[member.id].operands[0]].shape;
+    pieces.dims.insert(pieces.dims.begin(), member.collective.group_size());
+    return joined_from_front(reshaped(value, pieces), *member.collective.dim);
   }
+
+  std::string combined_name(Opcode opcode) { return names_.name(std::string(hlo::name(opcode)) + ".combined"); }
 
   // [.., n, ..] -> [parts, .., n / parts, ..]
   InstructionId split_to_front(InstructionId value, int64_t dim, int64_t parts) {
@@ -132,9 +122,8 @@ class Combiner {
   }
 
   // Several operands mean something else to an all-to-all: its pieces lie side by side in one array instead.
-  void combine_flat(const std::vector<Member>& together) {
+  void combine_side_by_side(const std::vector<Member>& together, const Instruction& model) {
     const int64_t parts = together.front().collective.group_size();
-    const Instruction model = rewrite_[together.front().id];
     std::vector<InstructionId> flat;
     std::vector<Shape> shapes;
     std::vector<int64_t> widths;
@@ -147,16 +136,16 @@ class Combiner {
     }
     const Shape all(model.shape.dtype, {parts, std::accumulate(widths.begin(), widths.end(), int64_t{0})});
     Instruction beside =
-        hlo::make_instruction(Opcode::kConcatenate, names_.name("concatenate.combined"), all, std::move(flat));
+        hlo::make_instruction(Opcode::kConcatenate, combined_name(Opcode::kConcatenate), all, std::move(flat));
     hlo::set_dimensions(beside, {1});
-    Instruction combined = hlo::clone(model, names_.name("all-to-all.combined"), {rewrite_.add(std::move(beside))});
+    Instruction combined = hlo::clone(model, combined_name(Opcode::kAllToAll), {rewrite_.add(std::move(beside))});
     combined.shape = all;
     hlo::set_dimensions(combined, {0});
     const InstructionId exchanged = rewrite_.add(std::move(combined));
     int64_t start = 0;
     for (size_t k = 0; k < together.size(); ++k) {
       const InstructionId piece = rewrite_.add(hlo::make_slice(
-          names_.name("slice.combined"), Shape(model.shape.dtype, {parts, widths[k]}), exchanged, {0, start}));
+          combined_name(Opcode::kSlice), Shape(model.shape.dtype, {parts, widths[k]}), exchanged, {0, start}));
       start += widths[k];
       const InstructionId result =
           joined_from_front(reshaped(piece, shapes[k]), *together[k].collective.dim);
@@ -166,13 +155,13 @@ class Combiner {
 
   InstructionId reshaped(InstructionId value, const Shape& shape) {
     if (rewrite_[value].shape == shape) return value;
-    return rewrite_.add(hlo::make_instruction(Opcode::kReshape, names_.name("reshape.combined"), shape, {value}));
+    return rewrite_.add(hlo::make_instruction(Opcode::kReshape, combined_name(Opcode::kReshape), shape, {value}));
   }
 
   InstructionId transposed(InstructionId value, const std::vector<int64_t>& order) {
     if (std::is_sorted(order.begin(), order.end())) return value;
     const Shape shape = rewrite_[value].shape;
-    return rewrite_.add(hlo::make_transpose(names_.name("transpose.combined"), shape, value, order));
+    return rewrite_.add(hlo::make_transpose(combined_name(Opcode::kTranspose), shape, value, order));
   }
 
   const hlo::Module& module_;
