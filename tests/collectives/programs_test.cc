@@ -26,7 +26,7 @@ struct Case {
   std::string mesh;
   Method method;
   int plugin;
-  std::vector<std::pair<std::string, std::string>> constraints = {};
+  std::vector<compiler::Constraint> constraints = {};
 };
 
 std::string folder(const std::string& model) { return std::string(ALPA_TEST_DATA) + "/models/" + model + "/"; }

@@ -1,5 +1,7 @@
 #include "alpa/passes/collective.h"
 
+#include <algorithm>
+
 #include "alpa/hlo/attributes.h"
 
 namespace alpa::passes {
@@ -49,6 +51,10 @@ std::optional<Collective> collective(const hlo::Module& module, const hlo::Rewri
   auto groups = hlo::replica_groups(one, num_devices);
   if (!groups) return std::nullopt;
   result.groups = *std::move(groups);
+  if (one.opcode == Opcode::kAllReduce) {  // whose members all get the same
+    for (auto& group : result.groups) std::sort(group.begin(), group.end());
+  }
+  std::sort(result.groups.begin(), result.groups.end());
   return result;
 }
 

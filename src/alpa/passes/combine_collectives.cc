@@ -5,8 +5,8 @@
 
 #include "alpa/hlo/collectives.h"
 #include "alpa/hlo/edit.h"
+#include "alpa/hlo/independent_groups.h"
 #include "alpa/passes/collective.h"
-#include "alpa/passes/independent_groups.h"
 
 namespace alpa::passes {
 namespace {
@@ -28,7 +28,7 @@ class Combiner {
       : module_(module), rewrite_(rewrite), names_(names), num_devices_(num_devices) {}
 
   void run(int64_t limit_bytes) {
-    std::vector<Candidate> candidates;
+    std::vector<hlo::Candidate> candidates;
     std::vector<std::vector<int32_t>> before;
     for (InstructionId id = 0; id < rewrite_.size(); ++id) {
       before.push_back(rewrite_[id].operands);
@@ -40,7 +40,7 @@ class Combiner {
                             hlo::collective_bytes(rewrite_.computation(), rewrite_[id])});
       members_.push_back({id, *std::move(one)});
     }
-    for (const auto& group : independent_groups(before, candidates, limit_bytes)) {
+    for (const auto& group : hlo::independent_groups(before, candidates, limit_bytes)) {
       if (group.size() < 2) continue;
       std::vector<Member> together;
       for (const int64_t k : group) together.push_back(members_[static_cast<size_t>(k)]);

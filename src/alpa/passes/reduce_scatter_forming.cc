@@ -23,8 +23,8 @@ class Former {
       : module_(module), rewrite_(rewrite), names_(names), values_(rewrite, num_devices) {}
 
   void run() {
-    const InstructionId count = rewrite_.size();
-    for (InstructionId id = 0; id < count; ++id) {
+    // What is added may be sliced again, along another dim.
+    for (InstructionId id = 0; id < rewrite_.size(); ++id) {
       if (rewrite_[id].opcode == Opcode::kAllReduce) form(id);
     }
   }

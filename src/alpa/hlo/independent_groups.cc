@@ -1,8 +1,8 @@
-#include "alpa/passes/independent_groups.h"
+#include "alpa/hlo/independent_groups.h"
 
 #include <map>
 
-namespace alpa::passes {
+namespace alpa::hlo {
 namespace {
 
 class Bits {
@@ -83,4 +83,4 @@ std::vector<std::vector<int64_t>> independent_groups(const std::vector<std::vect
   return result;
 }
 
-}  // namespace alpa::passes
+}  // namespace alpa::hlo

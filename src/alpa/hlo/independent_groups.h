@@ -4,7 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace alpa::passes {
+namespace alpa::hlo {
+
+/// Bytes of one combined collective, at most: beyond, one more costs next to nothing, while all that is combined must be
+/// there at once.
+inline constexpr int64_t kCombinedBytes = int64_t{32} << 20;
 
 /// Something that may be done together with others: those of the same key, as long as none waits for another.
 struct Candidate {
@@ -21,4 +25,4 @@ struct Candidate {
 std::vector<std::vector<int64_t>> independent_groups(const std::vector<std::vector<int32_t>>& operands,
                                                      const std::vector<Candidate>& candidates, int64_t limit_bytes);
 
-}  // namespace alpa::passes
+}  // namespace alpa::hlo
