@@ -1,5 +1,6 @@
 #include "run_spmd.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -83,17 +84,22 @@ PerDevice whole_numbers(const hlo::Module& partitioned) {
   return inputs;
 }
 
-double difference(const PerDevice& a, const PerDevice& b) {
-  double worst = 0;
+std::vector<double> differences(const PerDevice& a, const PerDevice& b) {
   ALPA_CHECK(a.size() == b.size());
+  std::vector<double> worst(a.front().size(), 0);
   for (size_t device = 0; device < a.size(); ++device) {
-    ALPA_CHECK(a[device].size() == b[device].size());
-    for (size_t k = 0; k < a[device].size(); ++k) {
+    ALPA_CHECK(a[device].size() == worst.size() && b[device].size() == worst.size());
+    for (size_t k = 0; k < worst.size(); ++k) {
       ALPA_CHECK(a[device][k].shape() == b[device][k].shape());
-      worst = std::max(worst, difference(a[device][k], b[device][k]));
+      worst[k] = std::max(worst[k], difference(a[device][k], b[device][k]));
     }
   }
   return worst;
+}
+
+double difference(const PerDevice& a, const PerDevice& b) {
+  const std::vector<double> all = differences(a, b);
+  return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
 }
 
 }  // namespace alpa::collectives

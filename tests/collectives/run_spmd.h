@@ -22,7 +22,9 @@ PerDevice run(const hlo::Module& partitioned, const PerDevice& inputs, int plugi
 /// Small whole numbers, other ones on each device: their sums are exact in any order.
 PerDevice whole_numbers(const hlo::Module& partitioned);
 
-/// Largest difference of two runs on any device, relative to the largest value of that output.
+/// By output: largest difference of two runs on any device, relative to the largest value there.
+std::vector<double> differences(const PerDevice& a, const PerDevice& b);
+/// The largest of them.
 double difference(const PerDevice& a, const PerDevice& b);
 
 }  // namespace alpa::collectives

@@ -34,12 +34,16 @@ class PlanFiller {
     count_values();
     const auto end = static_cast<int64_t>(graph_.nodes.size()) - 1;
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
-      if (!assignment_.is_generator(id)) add_node(id);
+      if (assignment_.is_generator(id)) {
+        generate(graph_.nodes[static_cast<size_t>(id)]);
+      } else {
+        add_node(id);
+      }
     }
     for (const hlo::Tie& tie : graph_.ties) {
-      if (!is_forward(tie)) use(cross(tie));
+      if (!is_forward(tie)) program_.use(cross(tie));
     }
-    for (const ValueId output : graph_.outputs) use(steps_[static_cast<size_t>(output)]);
+    for (const ValueId output : graph_.outputs) program_.use(steps_[static_cast<size_t>(output)]);
     for (const Feed& feed : request_.feeds) {
       const ShardingSpec& spec = assignment_.spec(graph_, graph_.inputs[static_cast<size_t>(feed.input)]);
       add_reshard({graph_.outputs[static_cast<size_t>(feed.output)], spec, 1, request_.module.entry, end});
@@ -73,26 +77,26 @@ class PlanFiller {
     if (node.kind != Node::Kind::kOperation) return enter(id);
     bool differs = false;
     std::vector<int32_t> operands;
+    size_t generated = 0;
     for (size_t k = 0; k < node.operands.size(); ++k) {
       const NodeId producer = graph_.values[static_cast<size_t>(node.operands[k])].producer;
       if (assignment_.is_generator(producer)) {
         differs |= strategy.operands[k] != strategy.results[0];
+        operands.push_back(steps_[static_cast<size_t>(node.operands[k])]);
+        ++generated;
         continue;
       }
       differs |= strategy.operands[k] != assignment_.spec(graph_, node.operands[k]);
       operands.push_back(
           add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation, id}));
     }
-    compute(node, strategy, std::move(operands));
+    const StepRole role = role_of(instruction_of(node), operands.size() - generated);
+    compute(node, strategy, program_.add_step(role, std::move(operands)));
     const hlo::Opcode opcode = instruction_of(node).opcode;
     if (differs || opcode == hlo::Opcode::kOptimizationBarrier) {
       auto& placed = plan_.operands[key_of(node)];
       placed.insert(placed.end(), strategy.operands.begin(), strategy.operands.end());
     }
-  }
-
-  void use(int32_t step) {
-    if (step >= 0) program_.use(step);  // a generator has none
   }
 
   const hlo::Instruction& instruction_of(const Node& node) const {
@@ -106,8 +110,10 @@ class PlanFiller {
     const Node& node = graph_.nodes[static_cast<size_t>(id)];
     return {node.computation, node.instruction, static_cast<int>(node.kind), node.branch};
   }
-  // Else the value comes back from a later turn.
-  bool is_forward(const hlo::Tie& tie) const { return producer(tie.from) < producer(tie.to); }
+  // Else the value comes back from an earlier turn: from the loop's body, or as another element that came into it.
+  bool is_forward(const hlo::Tie& tie) const {
+    return producer(tie.from) < producer(tie.to) && node_key(producer(tie.from)) != node_key(producer(tie.to));
+  }
 
   int32_t cross(const hlo::Tie& tie) {
     return add_reshard({tie.from, assignment_.spec(graph_, tie.to), tie.executions, tie.computation, crossing(tie)});
@@ -123,17 +129,22 @@ class PlanFiller {
       for (const hlo::Tie* tie : ties_to_[key]) {
         if (is_forward(*tie)) operands.push_back(cross(*tie));
       }
-      std::erase(operands, -1);
       known = entered_.insert_or_assign(key, program_.add_step(StepRole::kOther, std::move(operands))).first;
     }
     for (const ValueId value : graph_.nodes[static_cast<size_t>(id)].results)
       steps_[static_cast<size_t>(value)] = program_.add_step(StepRole::kOther, {known->second});
   }
 
-  void compute(const Node& node, const Strategy& strategy, std::vector<int32_t> operands) {
+  // A scalar made larger needs the scalar.
+  void generate(const Node& node) {
+    std::vector<int32_t> operands;
+    for (const ValueId operand : node.operands) operands.push_back(steps_[static_cast<size_t>(operand)]);
+    const int32_t step = program_.add_step(StepRole::kOther, std::move(operands));
+    for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
+  }
+
+  void compute(const Node& node, const Strategy& strategy, int32_t step) {
     const hlo::Instruction& instruction = instruction_of(node);
-    const StepRole role = role_of(instruction, operands.size());
-    int32_t step = program_.add_step(role, std::move(operands));
     const std::string reduction = reduction_of(instruction);
     for (const Communication& one : strategy.communication) {
       const tensor::Shape& shape = graph_.values[static_cast<size_t>(node.results.at(0))].shape;
@@ -182,11 +193,11 @@ class PlanFiller {
     int64_t end = 0;
   };
 
-  // The step that gives the value in its new placement; -1 of a generator.
+  // The step that gives the value in its new placement.
   int32_t add_reshard(const Reshard& request) {
     const ValueId value = request.value;
-    if (assignment_.is_generator(graph_.values[static_cast<size_t>(value)].producer)) return -1;
     int32_t at = steps_[static_cast<size_t>(value)];
+    if (assignment_.is_generator(producer(value))) return at;
     const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
     const mesh::LogicalMesh& mesh = request_.collectives.logical_mesh();
     ShardingSpec before = assignment_.spec(graph_, value);

@@ -64,8 +64,9 @@ void PredictedProgram::merge_all_reduces() {
     auto& mine = merged[static_cast<size_t>(number)];
     if (one.collectives.size() == 1 && one.collectives[0].kind == hlo::Opcode::kAllReduce && one.collectives[0].is_sum) {
       mine = {number};
-    } else if (one.role == StepRole::kMove && one.operands.size() == 1 && absorbed(one.operands[0])) {
-      mine = merged[static_cast<size_t>(one.operands[0])];
+    } else if (one.role == StepRole::kMove) {
+      const auto from = std::find_if(one.operands.begin(), one.operands.end(), absorbed);
+      if (from != one.operands.end()) mine = merged[static_cast<size_t>(*from)];
     } else if (one.role == StepRole::kSum && one.operands.size() == 2 && absorbed(one.operands[0]) &&
                absorbed(one.operands[1]) && key_of(model(one.operands[0])) == key_of(model(one.operands[1]))) {
       mine = merged[static_cast<size_t>(one.operands[0])];
