@@ -117,8 +117,7 @@ enum class Way { kStraight, kTransposed, kReshaped, kCopied };
 InstructionId gone(ComputationBuilder& b, InstructionId value, Way way) {
   switch (way) {
     case Way::kStraight: return value;
-    case Way::kTransposed:
-      return b.with_dimensions(Opcode::kTranspose, f32({8, 16, 24}), {value}, {2, 0, 1});
+    case Way::kTransposed: return b.with_dimensions(Opcode::kTranspose, f32({8, 16, 24}), {value}, {2, 0, 1});
     case Way::kReshaped: return b.op(Opcode::kReshape, f32({1, 16, 192}), {value});
     case Way::kCopied: return b.op(Opcode::kNegate, b.shape(value), {b.op(Opcode::kCopy, b.shape(value), {value})});
   }
@@ -141,12 +140,12 @@ TEST_P(ReduceScatterForming, KeepsEveryNumber) {
       for (Axes first = 0; first <= mesh.all(); ++first) {
         for (Axes second = 0; second <= mesh.all(); ++second) {
           if ((first & second) != 0 || (first | second) == 0) continue;
-          const InstructionId scaled = b.op(
-              Opcode::kAdd, f32({16, 24, 8}),
-              {x, b.with_dimensions(Opcode::kBroadcast, f32({16, 24, 8}),
-                                    {b.scalar(DType::kF32, static_cast<double>(++all_reduces))}, {})});
-          const InstructionId all = b.collective(Opcode::kAllReduce, f32({16, 24, 8}), {scaled}, mesh.groups(over),
-                                                 std::nullopt, sum);
+          const InstructionId scaled =
+              b.op(Opcode::kAdd, f32({16, 24, 8}),
+                   {x, b.with_dimensions(Opcode::kBroadcast, f32({16, 24, 8}),
+                                         {b.scalar(DType::kF32, static_cast<double>(++all_reduces))}, {})});
+          const InstructionId all =
+              b.collective(Opcode::kAllReduce, f32({16, 24, 8}), {scaled}, mesh.groups(over), std::nullopt, sum);
           std::vector<Axes> axes{first, second, 0};
           if (way == Way::kReshaped) axes = {0, first, second};
           results.push_back(sliced(b, mesh, gone(b, all, way), axes, reversed));
@@ -192,14 +191,14 @@ struct Sliced {
 TEST(ReduceScatterForming, MakesOfEachFormWhatItSays) {
   const Mesh& mesh = kMeshes[1];
   const std::vector<Sliced> forms = {
-      {3, {3, 0, 0}, 0, 0, 1, 12288},        // all divide one dim
-      {2, {0, 2, 0}, 0, 0, 1, 12288},        // a group divides one dim
-      {3, {0, 2, 0}, 1, 3072, 1, 12288},     // y divides, x keeps the same part
-      {2, {1, 0, 0}, 1, 6144, 0, 0},         // the group keeps one part: cut first
-      {2, {1, 2, 0}, 0, 0, 1, 6144},         // one dim cut first, one divided
-      {1, {3, 0, 0}, 0, 0, 1, 3072},         // x divides runs of y's parts
-      {2, {3, 0, 0}, 0, 0, 1, 6144},         // y divides the parts of one run
-      {3, {1, 2, 0}, 1, 12288, 0, 0},        // two dims: left alone
+      {3, {3, 0, 0}, 0, 0, 1, 12288},     // all divide one dim
+      {2, {0, 2, 0}, 0, 0, 1, 12288},     // a group divides one dim
+      {3, {0, 2, 0}, 1, 3072, 1, 12288},  // y divides, x keeps the same part
+      {2, {1, 0, 0}, 1, 6144, 0, 0},      // the group keeps one part: cut first
+      {2, {1, 2, 0}, 0, 0, 1, 6144},      // one dim cut first, one divided
+      {1, {3, 0, 0}, 0, 0, 1, 3072},      // x divides runs of y's parts
+      {2, {3, 0, 0}, 0, 0, 1, 6144},      // y divides the parts of one run
+      {3, {1, 2, 0}, 1, 12288, 0, 0},     // two dims: left alone
   };
   for (size_t k = 0; k < forms.size(); ++k) {
     const Sliced& form = forms[k];
@@ -222,15 +221,15 @@ TEST(ReduceScatterForming, LeavesAloneWhatElseUsesTheSum) {
     return formed(hlo::program([&](ModuleBuilder& m, ComputationBuilder& b) {
       const ComputationId sum = m.reducer(Opcode::kAdd, DType::kF32);
       const InstructionId start = b.parameter(hlo::s32({}));
-      const InstructionId all = b.collective(Opcode::kAllReduce, f32({16}), {b.parameter(f32({16}))}, mesh.groups(1),
-                                             std::nullopt, sum);
+      const InstructionId all =
+          b.collective(Opcode::kAllReduce, f32({16}), {b.parameter(f32({16}))}, mesh.groups(1), std::nullopt, sum);
       const InstructionId part = sliced(b, mesh, all, {1});
       switch (kind) {
-        case 0: return b.tuple({part, all});                                               // the whole is a result
-        case 1: return b.tuple({part, b.op(Opcode::kExp, f32({16}), {all})});              // and is used
-        case 2: return b.tuple({part, b.dynamic_slice(f32({2}), {all, start})});           // an offset from outside
-        case 3: return b.tuple({part, b.slice(f32({2}), all, {{0, 2, 1}})});               // another part
-        default: return b.tuple({part, sliced(b, mesh, all, {1})});                        // the same part
+        case 0: return b.tuple({part, all});                                      // the whole is a result
+        case 1: return b.tuple({part, b.op(Opcode::kExp, f32({16}), {all})});     // and is used
+        case 2: return b.tuple({part, b.dynamic_slice(f32({2}), {all, start})});  // an offset from outside
+        case 3: return b.tuple({part, b.slice(f32({2}), all, {{0, 2, 1}})});      // another part
+        default: return b.tuple({part, sliced(b, mesh, all, {1})});               // the same part
       }
     }));
   };
@@ -248,10 +247,10 @@ TEST(CombineCollectives, CombinesWhatDoesNotWait) {
     const InstructionId x = b.parameter(f32({16, 8}));
     const InstructionId y = b.parameter(f32({}));
     const InstructionId a = reduce(x, 1);
-    const InstructionId c = reduce(y, 1);                                        // with a
+    const InstructionId c = reduce(y, 1);                                         // with a
     const InstructionId d = reduce(b.op(Opcode::kNegate, f32({16, 8}), {a}), 1);  // waits for a
     const InstructionId e = reduce(b.op(Opcode::kNegate, f32({}), {c}), 1);       // waits for c, so for a: with d
-    const InstructionId f = reduce(x, 2);                                        // other groups
+    const InstructionId f = reduce(x, 2);                                         // other groups
     return b.tuple({a, c, d, e, f});
   });
   const Module after = combined(before);
@@ -287,8 +286,8 @@ TEST(CombineCollectives, KeepsTheLimit) {
     const ComputationId sum = m.reducer(Opcode::kAdd, DType::kF32);
     std::vector<InstructionId> results;
     for (int k = 0; k < 5; ++k)
-      results.push_back(b.collective(Opcode::kAllReduce, f32({100}), {b.parameter(f32({100}))}, mesh.groups(1),
-                                     std::nullopt, sum));
+      results.push_back(
+          b.collective(Opcode::kAllReduce, f32({100}), {b.parameter(f32({100}))}, mesh.groups(1), std::nullopt, sum));
     return b.tuple(results);
   });
   EXPECT_EQ(count(passes::combine_collectives(before, kDevices, 2000), "all-reduce"), 1);
@@ -307,15 +306,15 @@ Module every_dim(Opcode opcode, const Mesh& mesh, Axes axes) {
       for (int64_t dim = 0; dim < static_cast<int64_t>(dims.size()); ++dim) {
         const auto at = static_cast<size_t>(dim);
         InstructionId x = b.parameter(f32(dims));
-        if (dims.size() == 2)
-          x = b.with_dimensions(Opcode::kTranspose, f32({dims[1], dims[0]}), {x}, {1, 0});
+        if (dims.size() == 2) x = b.with_dimensions(Opcode::kTranspose, f32({dims[1], dims[0]}), {x}, {1, 0});
         Shape result = b.shape(x);
         if (opcode == Opcode::kAllGather) result.dims[at] *= size;
         if (opcode == Opcode::kReduceScatter) result.dims[at] /= size;
         results.push_back(b.collective(opcode, result, {x}, mesh.groups(axes), dim,
                                        opcode == Opcode::kReduceScatter ? std::optional(sum) : std::nullopt));
-        if (dims.size() == 3) results.back() = b.with_dimensions(
-            Opcode::kTranspose, f32({result.dims[2], result.dims[0], result.dims[1]}), {results.back()}, {2, 0, 1});
+        if (dims.size() == 3)
+          results.back() = b.with_dimensions(Opcode::kTranspose, f32({result.dims[2], result.dims[0], result.dims[1]}),
+                                             {results.back()}, {2, 0, 1});
       }
     }
     return b.tuple(results);
@@ -375,22 +374,24 @@ TEST(MergeAllReduces, LeavesAloneWhatIsNoSumOfTheSame) {
   const Mesh& mesh = kMeshes[1];
   const Shape shape = f32({6});
   const auto reduces_left = [&](int kind) {
-    return count(merged(hlo::program([&](ModuleBuilder& m, ComputationBuilder& b) {
-      const ComputationId sum = m.reducer(Opcode::kAdd, DType::kF32);
-      const ComputationId most = m.reducer(Opcode::kMaximum, DType::kF32);
-      const InstructionId here = b.parameter(shape);  // another value on each device
-      const InstructionId x = b.collective(Opcode::kAllReduce, shape, {here}, mesh.groups(1), std::nullopt, sum);
-      const InstructionId y = b.collective(Opcode::kAllReduce, shape, {b.parameter(shape)}, mesh.groups(kind == 1 ? 2 : 1),
-                                           std::nullopt, kind == 2 ? most : sum);
-      switch (kind) {
-        case 3: return b.tuple({b.op(Opcode::kAdd, shape, {x, y}), x});  // the sum alone is wanted too
-        case 4: return b.op(Opcode::kAdd, shape, {b.op(Opcode::kMultiply, shape, {x, here}), y});
-        case 5: return b.op(Opcode::kAdd, shape, {b.op(Opcode::kExp, shape, {x}), y});
-        case 6: return b.op(Opcode::kMultiply, shape, {x, y});
-        case 7: return b.op(Opcode::kAdd, shape, {b.op(Opcode::kConvert, shape, {x}), y});
-        default: return b.op(Opcode::kAdd, shape, {x, y});
-      }
-    })), "all-reduce");
+    return count(
+        merged(hlo::program([&](ModuleBuilder& m, ComputationBuilder& b) {
+          const ComputationId sum = m.reducer(Opcode::kAdd, DType::kF32);
+          const ComputationId most = m.reducer(Opcode::kMaximum, DType::kF32);
+          const InstructionId here = b.parameter(shape);  // another value on each device
+          const InstructionId x = b.collective(Opcode::kAllReduce, shape, {here}, mesh.groups(1), std::nullopt, sum);
+          const InstructionId y = b.collective(Opcode::kAllReduce, shape, {b.parameter(shape)},
+                                               mesh.groups(kind == 1 ? 2 : 1), std::nullopt, kind == 2 ? most : sum);
+          switch (kind) {
+            case 3: return b.tuple({b.op(Opcode::kAdd, shape, {x, y}), x});  // the sum alone is wanted too
+            case 4: return b.op(Opcode::kAdd, shape, {b.op(Opcode::kMultiply, shape, {x, here}), y});
+            case 5: return b.op(Opcode::kAdd, shape, {b.op(Opcode::kExp, shape, {x}), y});
+            case 6: return b.op(Opcode::kMultiply, shape, {x, y});
+            case 7: return b.op(Opcode::kAdd, shape, {b.op(Opcode::kConvert, shape, {x}), y});
+            default: return b.op(Opcode::kAdd, shape, {x, y});
+          }
+        })),
+        "all-reduce");
   };
   EXPECT_EQ(reduces_left(0), 1);
   for (const int kind : {1, 2, 3, 4, 5, 6, 7}) EXPECT_EQ(reduces_left(kind), 2) << kind;
@@ -409,8 +410,8 @@ TEST(DropDeadCollectives, DropsWhatNeedNotRun) {
       all.dims[static_cast<size_t>(dim)] *= 4;
       return b.collective(Opcode::kAllGather, all, {value}, mesh.groups(2), dim);
     };
-    reduce(x, 2);                                                     // nothing uses it
-    const InstructionId alone = reduce(x, 0);                         // groups of one
+    reduce(x, 2);                              // nothing uses it
+    const InstructionId alone = reduce(x, 0);  // groups of one
     const InstructionId first = reduce(x, 1);
     const InstructionId second = reduce(b.op(Opcode::kCopy, f32({4, 8}), {x}), 1);  // the same
     const InstructionId back = sliced(b, mesh, gather(x, 0), {2, 0});               // what was gathered

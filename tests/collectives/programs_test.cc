@@ -1,5 +1,5 @@
-// The partitioned programs of the models, run before and after each pass on the same inputs, on every device. A covering
-// subset by default; ALPA_FULL_MATRIX=1: every model, mesh and method, on both plug-ins.
+// The partitioned programs of the models, run before and after each pass on the same inputs, on every device. A
+// covering subset by default; ALPA_FULL_MATRIX=1: every model, mesh and method, on both plug-ins.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -53,7 +53,8 @@ PerDevice inputs_of(const compiler::Program& program, const plan::Plan& plan, co
     const compiler::InputMeta& input = program.meta.inputs[k];
     const tensor::Literal value = input.zeros ? tensor::Literal(input.shape) : given.at(input.name);
     auto array = runtime::DistributedArray::place(client(one.plugin), value, plan.inputs[k].spec, plan.mesh);
-    for (size_t device = 0; device < inputs.size(); ++device) inputs[device].push_back(array.buffers()[device].to_host());
+    for (size_t device = 0; device < inputs.size(); ++device)
+      inputs[device].push_back(array.buffers()[device].to_host());
   }
   return inputs;
 }
@@ -67,7 +68,8 @@ hlo::Module partitioned(const compiler::Program& program, const plan::Plan& plan
 
 std::string describe(const hlo::Module& module) {
   std::string text;
-  for (const auto& [kind, total] : hlo::collectives(module)) text += fmt::format(" {} x{} {:.0f} B,", kind, total.count, total.bytes);
+  for (const auto& [kind, total] : hlo::collectives(module))
+    text += fmt::format(" {} x{} {:.0f} B,", kind, total.count, total.bytes);
   return text;
 }
 
@@ -115,7 +117,8 @@ std::vector<Case> cases() {
     for (size_t k = 0; k < meshes.size(); ++k) {
       for (const Method method : {Method::kData, Method::kShard}) {
         for (const int plugin : {0, 1}) {
-          const bool covering = k == (m + static_cast<size_t>(plugin)) % 3 && (method == Method::kShard) == (m % 3 != 0);
+          const bool covering =
+              k == (m + static_cast<size_t>(plugin)) % 3 && (method == Method::kShard) == (m % 3 != 0);
           if (full || covering) result.push_back({models[m], meshes[k], method, plugin});
         }
       }

@@ -47,8 +47,8 @@ PerDevice run(const hlo::Module& partitioned, const PerDevice& inputs, int plugi
   pjrt::CompileOptions options;
   options.num_replicas = kDevices;
   for (const pjrt::Device& device : on.devices()) options.device_ids.push_back(device.id());
-  pjrt::Executable executable = pjrt::Executable::compile(
-      on, hlo::write_module(passes::as_replicas(partitioned)), pjrt::Format::kHlo, options);
+  pjrt::Executable executable =
+      pjrt::Executable::compile(on, hlo::write_module(passes::as_replicas(partitioned)), pjrt::Format::kHlo, options);
   std::vector<std::vector<pjrt::Buffer>> buffers(kDevices);
   std::vector<std::vector<pjrt::Buffer*>> arguments(kDevices);
   for (size_t device = 0; device < kDevices; ++device) {

@@ -65,8 +65,7 @@ Built build(const Program& program, const plan::Plan& plan, const pjrt::Client& 
   }
   const auto run = [&](const hlo::Module& module) { return partition(module, client, options); };
   const hlo::Module partitioned = passes::run_pass("partition", annotated, run, request.observer);
-  std::string module =
-      hlo::write_module(rewritten_module(partitioned, plan.mesh.num_devices(), request.observer));
+  std::string module = hlo::write_module(rewritten_module(partitioned, plan.mesh.num_devices(), request.observer));
   pjrt::CompileOptions replicas = options;
   std::swap(replicas.num_replicas, replicas.num_partitions);
   replicas.use_spmd_partitioning = false;

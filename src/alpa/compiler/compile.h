@@ -33,7 +33,8 @@ enum class Strategies {
 /// Whose collectives a program runs with.
 enum class Collectives {
   kPartitioner,  ///< As XLA's partitioner left them; one compile.
-  kRewritten,    ///< Those that the collective passes made of them: partitioned first, then compiled (docs/partitioner.md).
+  kRewritten,    ///< Those that the collective passes made of them: partitioned first, then compiled
+                 ///< (docs/partitioner.md).
 };
 
 struct CompileRequest {

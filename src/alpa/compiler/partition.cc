@@ -11,8 +11,8 @@ namespace {
 
 hlo::Module with_stop(hlo::Module module) {
   hlo::FreshNames names(module);
-  hlo::Instruction stop = hlo::make_effect(std::string(pjrt::kStopTarget), names.name("stop"),
-                                           tensor::Shape(tensor::DType::kU8, {}));
+  hlo::Instruction stop =
+      hlo::make_effect(std::string(pjrt::kStopTarget), names.name("stop"), tensor::Shape(tensor::DType::kU8, {}));
   sharding::OpSharding manual;
   manual.type = sharding::OpSharding::Type::kManual;
   hlo::set_sharding(stop, manual);
@@ -44,8 +44,7 @@ hlo::Module without_stop(const hlo::Module& module) {
 }  // namespace
 
 hlo::Module partition(const hlo::Module& annotated, const pjrt::Client& client, const pjrt::CompileOptions& options) {
-  return without_stop(
-      hlo::read_module(pjrt::partition_only(client, hlo::write_module(with_stop(annotated)), options)));
+  return without_stop(hlo::read_module(pjrt::partition_only(client, hlo::write_module(with_stop(annotated)), options)));
 }
 
 }  // namespace alpa::compiler

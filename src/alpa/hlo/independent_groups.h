@@ -6,8 +6,8 @@
 
 namespace alpa::hlo {
 
-/// Bytes of one combined collective, at most: beyond, one more costs next to nothing, while all that is combined must be
-/// there at once.
+/// Bytes of one combined collective, at most: beyond, one more costs next to nothing, while all that is combined must
+/// be there at once.
 inline constexpr int64_t kCombinedBytes = int64_t{32} << 20;
 
 /// Something that may be done together with others: those of the same key, as long as none waits for another.

@@ -89,7 +89,8 @@ std::optional<ReplicaGroups> groups_of(const pb::IotaReplicaGroupListProto& list
 template <typename Lists>
 ReplicaGroups groups_of(const Lists& lists) {
   ReplicaGroups groups;
-  for (const pb::ReplicaGroup& group : lists) groups.emplace_back(group.replica_ids().begin(), group.replica_ids().end());
+  for (const pb::ReplicaGroup& group : lists)
+    groups.emplace_back(group.replica_ids().begin(), group.replica_ids().end());
   return groups;
 }
 

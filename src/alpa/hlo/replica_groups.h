@@ -13,8 +13,8 @@ using ReplicaGroups = std::vector<std::vector<int64_t>>;
 
 /// The groups of a collective in a program of one replica and `num_devices` partitions, whichever encoding holds them:
 /// lists (fields 49 and 87), an iota (87 and 92), axes of a mesh or parts of axes (93). Not of collective-permutes,
-/// which have pairs. Nothing if the encoding is not understood, or the groups are not disjoint, equally large and of all
-/// devices.
+/// which have pairs. Nothing if the encoding is not understood, or the groups are not disjoint, equally large and of
+/// all devices.
 std::optional<ReplicaGroups> replica_groups(const Instruction& collective, int64_t num_devices);
 
 /// Gives the collective these groups, in the encoding that all plug-ins read (field 49), with ids that mean partitions:

@@ -60,8 +60,8 @@ class Rewrite {
   std::vector<bool> ordered_;
 };
 
-/// Rewrites each computation that a step runs: the entry and those of its loops, branches and calls, not what is applied
-/// to elements. Computations that nothing calls afterwards are left out.
+/// Rewrites each computation that a step runs: the entry and those of its loops, branches and calls, not what is
+/// applied to elements. Computations that nothing calls afterwards are left out.
 Module rewrite_computations(const Module& module, const std::function<void(Rewrite&, FreshNames&)>& change);
 
 }  // namespace alpa::hlo

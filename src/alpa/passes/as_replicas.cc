@@ -12,8 +12,8 @@ using hlo::Opcode;
 
 // Ids of partitions, or of devices, become those of replicas: the same numbers.
 void make_cross_replica(Instruction& collective) {
-  const bool counts_devices =
-      hlo::has_global_ids(collective) || (hlo::channel_id(collective) != 0 && !hlo::may_have_global_ids(collective.opcode));
+  const bool counts_devices = hlo::has_global_ids(collective) ||
+                              (hlo::channel_id(collective) != 0 && !hlo::may_have_global_ids(collective.opcode));
   require<UnsupportedError>(counts_devices, "passes", "collective {} is not among partitions", collective.name);
   hlo::clear_channel(collective);
 }

@@ -36,8 +36,8 @@ class Combiner {
                            rewrite_[id].control_predecessors.end());
       auto one = collective(module_, rewrite_, id, num_devices_);
       if (!one) continue;
-      candidates.push_back({id, kind_key(*one, rewrite_[id].shape.dtype),
-                            hlo::collective_bytes(rewrite_.computation(), rewrite_[id])});
+      candidates.push_back(
+          {id, kind_key(*one, rewrite_[id].shape.dtype), hlo::collective_bytes(rewrite_.computation(), rewrite_[id])});
       members_.push_back({id, *std::move(one)});
     }
     for (const auto& group : hlo::independent_groups(before, candidates, limit_bytes)) {
@@ -128,8 +128,7 @@ class Combiner {
     std::vector<Shape> shapes;
     std::vector<int64_t> widths;
     for (const Member& member : together) {
-      const InstructionId split =
-          split_to_front(rewrite_[member.id].operands[0], *member.collective.dim, parts);
+      const InstructionId split = split_to_front(rewrite_[member.id].operands[0], *member.collective.dim, parts);
       shapes.push_back(rewrite_[split].shape);
       widths.push_back(tensor::num_elements(shapes.back()) / parts);
       flat.push_back(reshaped(split, Shape(model.shape.dtype, {parts, widths.back()})));
@@ -147,8 +146,7 @@ class Combiner {
       const InstructionId piece = rewrite_.add(hlo::make_slice(
           combined_name(Opcode::kSlice), Shape(model.shape.dtype, {parts, widths[k]}), exchanged, {0, start}));
       start += widths[k];
-      const InstructionId result =
-          joined_from_front(reshaped(piece, shapes[k]), *together[k].collective.dim);
+      const InstructionId result = joined_from_front(reshaped(piece, shapes[k]), *together[k].collective.dim);
       rewrite_.replace_uses(together[k].id, result);
     }
   }

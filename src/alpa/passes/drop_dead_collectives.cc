@@ -56,7 +56,8 @@ class Dropper {
  private:
   void drop_idle_permute(InstructionId id) {
     const auto pairs = hlo::source_target_pairs(rewrite_[id]);
-    const bool idle = std::all_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.first == pair.second; });
+    const bool idle =
+        std::all_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.first == pair.second; });
     if (!idle || static_cast<int64_t>(pairs.size()) != num_devices_ || rewrite_.is_ordered(id)) return;
     if (hlo::channel_id(rewrite_[id]) == 0 || rewrite_[id].operands.size() != 1) return;
     rewrite_.replace_uses(id, rewrite_[id].operands[0]);
@@ -96,9 +97,8 @@ class Dropper {
 }  // namespace
 
 hlo::Module drop_dead_collectives(const hlo::Module& module, int64_t num_devices) {
-  return hlo::rewrite_computations(module, [&](Rewrite& rewrite, hlo::FreshNames&) {
-    Dropper(module, rewrite, num_devices).run();
-  });
+  return hlo::rewrite_computations(
+      module, [&](Rewrite& rewrite, hlo::FreshNames&) { Dropper(module, rewrite, num_devices).run(); });
 }
 
 }  // namespace alpa::passes

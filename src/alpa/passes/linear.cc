@@ -24,15 +24,15 @@ bool is_pure(Opcode opcode) {
     case Opcode::kReduce:
     case Opcode::kConcatenate:
     case Opcode::kPad: return true;
-    default: return hlo::is_elementwise(opcode) && opcode != Opcode::kMap && opcode != Opcode::kRng &&
-                    opcode != Opcode::kStochasticConvert;
+    default:
+      return hlo::is_elementwise(opcode) && opcode != Opcode::kMap && opcode != Opcode::kRng &&
+             opcode != Opcode::kStochasticConvert;
   }
 }
 
 }  // namespace
 
-bool is_same_everywhere(const hlo::Module& module, const hlo::Rewrite& rewrite, InstructionId id,
-                        int64_t num_devices) {
+bool is_same_everywhere(const hlo::Module& module, const hlo::Rewrite& rewrite, InstructionId id, int64_t num_devices) {
   constexpr size_t kMostInstructions = 256;  // what is longer is rarely worth the look
   std::vector<InstructionId> open{id};
   std::vector<InstructionId> seen{id};

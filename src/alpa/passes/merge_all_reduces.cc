@@ -17,9 +17,9 @@ using hlo::Rewrite;
 
 /// A value that is the sum over devices of something that each could make without communication.
 struct Deferred {
-  std::string key;           ///< Of the all-reduces that make it.
-  InstructionId model = -1;  ///< One of them.
-  int64_t bytes = 0;         ///< That they move together.
+  std::string key;                        ///< Of the all-reduces that make it.
+  InstructionId model = -1;               ///< One of them.
+  int64_t bytes = 0;                      ///< That they move together.
   std::vector<InstructionId> terms = {};  ///< Operands that are such sums themselves; none of an all-reduce.
 };
 
@@ -49,8 +49,7 @@ class Merger {
     const Instruction& one = rewrite_[id];
     if (one.opcode == Opcode::kAllReduce) {
       const auto sum = collective(module_, rewrite_, id, num_devices_);
-      if (sum && sum->is_sum())
-        deferred_[id] = {kind_key(*sum, one.shape.dtype), id, tensor::byte_size(one.shape)};
+      if (sum && sum->is_sum()) deferred_[id] = {kind_key(*sum, one.shape.dtype), id, tensor::byte_size(one.shape)};
       return;
     }
     if (one.opcode == Opcode::kAdd || one.opcode == Opcode::kSubtract) return note_sum(id);
@@ -113,9 +112,8 @@ class Merger {
 }  // namespace
 
 hlo::Module merge_all_reduces(const hlo::Module& module, int64_t num_devices) {
-  return hlo::rewrite_computations(module, [&](Rewrite& rewrite, hlo::FreshNames& names) {
-    Merger(module, rewrite, names, num_devices).run();
-  });
+  return hlo::rewrite_computations(
+      module, [&](Rewrite& rewrite, hlo::FreshNames& names) { Merger(module, rewrite, names, num_devices).run(); });
 }
 
 }  // namespace alpa::passes

@@ -155,9 +155,9 @@ PartitionValues::Values PartitionValues::elementwise(const Instruction& instruct
         const auto holds = compared(hlo::comparison_direction(instruction), value(0), value(1));
         return holds ? std::optional<int64_t>(*holds) : std::nullopt;
       }
-      default: return operands.size() == 2 && dtype != DType::kPred
-                          ? apply(instruction.opcode, value(0), value(1), dtype)
-                          : std::nullopt;
+      default:
+        return operands.size() == 2 && dtype != DType::kPred ? apply(instruction.opcode, value(0), value(1), dtype)
+                                                             : std::nullopt;
     }
   };
   std::vector<Elements> result(static_cast<size_t>(num_devices_));

@@ -21,8 +21,8 @@ class PartitionValues {
   std::optional<std::vector<int64_t>> scalar(hlo::InstructionId id);
 
  private:
-  using Elements = std::vector<int64_t>;                   ///< Of one partition, row-major.
-  using Values = std::optional<std::vector<Elements>>;     ///< By partition.
+  using Elements = std::vector<int64_t>;                ///< Of one partition, row-major.
+  using Values = std::optional<std::vector<Elements>>;  ///< By partition.
 
   const Values& of(hlo::InstructionId id);
   Values evaluate(hlo::InstructionId id);

@@ -5,6 +5,7 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
+#include "alpa/mesh/logical_mesh.h"
 #include "alpa/passes/collective.h"
 #include "alpa/passes/scatter_form.h"
 
@@ -33,14 +34,23 @@ class Former {
   void form(InstructionId id) {
     const auto reduction = collective(module_, rewrite_, id, values_.num_devices());
     if (!reduction) return;
-    const auto uses = sliced_uses(rewrite_, id, values_);
-    if (!uses) return;
+    // A dim that several axes divide is sliced axis by axis: all of it at once if that has a form.
+    for (int depth = mesh::kMaxAxes; depth > 0; --depth) {
+      if (form(id, *reduction, depth)) return;
+    }
+  }
+
+  bool form(InstructionId id, const Collective& reduction, int depth) {
+    const auto uses = sliced_uses(rewrite_, id, depth, values_);
+    if (!uses) return false;
     const Part& part = uses->front().part;
-    if (std::any_of(uses->begin(), uses->end(), [&](const SlicedUse& use) { return !(use.part == part); })) return;
-    const auto form = scatter_form(rewrite_[id].shape.dims, part, reduction->groups);
-    if (!form) return;
+    if (std::any_of(uses->begin(), uses->end(), [&](const SlicedUse& use) { return !(use.part == part); }))
+      return false;
+    const auto form = scatter_form(rewrite_[id].shape.dims, part, reduction.groups);
+    if (!form) return false;
     const InstructionId kept = scattered(id, *form, part);
     for (const SlicedUse& use : *uses) replay(use, kept);
+    return true;
   }
 
   InstructionId scattered(InstructionId id, const ScatterForm& form, const Part& part) {
@@ -130,6 +140,7 @@ class Former {
     InstructionId value = kept;
     for (size_t k = 0; k < use.path.size(); ++k) {
       const Instruction step = rewrite_[use.path[k]];
+      if (step.opcode == Opcode::kDynamicSlice) continue;  // the part is what it would leave
       Instruction copy = hlo::clone(step, names_.name(step.name + ".part"), {value});
       copy.shape = Shape(step.shape.dtype, use.sizes_after[k]);
       value = rewrite_.add(std::move(copy));
@@ -146,9 +157,8 @@ class Former {
 }  // namespace
 
 hlo::Module reduce_scatter_forming(const hlo::Module& module, int64_t num_devices) {
-  return hlo::rewrite_computations(module, [&](Rewrite& rewrite, hlo::FreshNames& names) {
-    Former(module, rewrite, names, num_devices).run();
-  });
+  return hlo::rewrite_computations(
+      module, [&](Rewrite& rewrite, hlo::FreshNames& names) { Former(module, rewrite, names, num_devices).run(); });
 }
 
 }  // namespace alpa::passes

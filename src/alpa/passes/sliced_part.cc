@@ -75,19 +75,21 @@ class Collector {
   Collector(const Rewrite& rewrite, PartitionValues& values, size_t devices)
       : rewrite_(rewrite), values_(values), devices_(devices) {}
 
-  bool collect(InstructionId value) {
+  bool collect(InstructionId value, int depth) {
     if (rewrite_.computation().root == value || rewrite_.use_count(value) == 0) return false;
     for (const InstructionId user : rewrite_.users(value)) {
       const Instruction& one = rewrite_[user];
       if (rewrite_.is_ordered(user)) return false;
-      if (one.opcode == Opcode::kDynamicSlice) {
-        if (!add_slice(value, user)) return false;
-      } else {
-        if (!is_step(one)) return false;
-        path_.push_back(user);
-        if (!collect(user)) return false;
-        path_.pop_back();
+      const bool slices = one.opcode == Opcode::kDynamicSlice;
+      if (slices && one.operands[0] != value) return false;
+      if (slices && depth == 1) {
+        if (!add_slice(user)) return false;
+        continue;
       }
+      if (!slices && !is_step(one)) return false;
+      path_.push_back(user);
+      if (!collect(user, slices ? depth - 1 : depth)) return false;
+      path_.pop_back();
     }
     return true;
   }
@@ -95,28 +97,46 @@ class Collector {
   std::vector<SlicedUse> uses;
 
  private:
-  bool add_slice(InstructionId value, InstructionId slice) {
-    const Instruction& one = rewrite_[slice];
-    if (one.operands[0] != value) return false;
-    const Sizes& whole = rewrite_[value].shape.dims;
-    Part part{one.shape.dims, {}};
+  // What a slice takes of its operand.
+  std::optional<Part> taken(const Instruction& slice) {
+    const Sizes& whole = rewrite_[slice.operands[0]].shape.dims;
+    Part part{slice.shape.dims, {}};
     for (size_t dim = 0; dim < whole.size(); ++dim) {
       const int64_t last = whole[dim] - part.sizes[dim];
       std::vector<int64_t> offsets(devices_, 0);  // of a whole dim, whatever the instruction says
       if (last > 0) {
-        const auto starts = values_.scalar(one.operands[1 + dim]);
-        if (!starts) return false;
+        const auto starts = values_.scalar(slice.operands[1 + dim]);
+        if (!starts) return std::nullopt;
         for (size_t device = 0; device < devices_; ++device)
           offsets[device] = std::clamp<int64_t>((*starts)[device], 0, last);
       }
       part.offsets.push_back(std::move(offsets));
     }
+    return part;
+  }
+
+  // The part of what `step` takes that becomes `part` of what it makes.
+  std::optional<Part> before(const Instruction& step, const Part& part) {
+    if (step.opcode != Opcode::kDynamicSlice) return before_step(rewrite_, step, part, devices_);
+    auto outer = taken(step);
+    if (!outer) return std::nullopt;
+    for (size_t dim = 0; dim < part.sizes.size(); ++dim) {
+      for (size_t device = 0; device < devices_; ++device) outer->offsets[dim][device] += part.offsets[dim][device];
+    }
+    outer->sizes = part.sizes;
+    return outer;
+  }
+
+  bool add_slice(InstructionId slice) {
+    auto last = taken(rewrite_[slice]);
+    if (!last) return false;
+    Part part = *std::move(last);
     std::vector<Sizes> sizes_after(path_.size());
     for (size_t k = path_.size(); k-- > 0;) {
       sizes_after[k] = part.sizes;
-      const auto before = before_step(rewrite_, rewrite_[path_[k]], part, devices_);
-      if (!before) return false;
-      part = *before;
+      auto earlier = before(rewrite_[path_[k]], part);
+      if (!earlier) return false;
+      part = *std::move(earlier);
     }
     uses.push_back({path_, std::move(sizes_after), slice, std::move(part)});
     return true;
@@ -130,11 +150,11 @@ class Collector {
 
 }  // namespace
 
-std::optional<std::vector<SlicedUse>> sliced_uses(const Rewrite& rewrite, InstructionId value,
+std::optional<std::vector<SlicedUse>> sliced_uses(const Rewrite& rewrite, InstructionId value, int depth,
                                                   PartitionValues& values) {
   if (tensor::num_elements(rewrite[value].shape) == 0) return std::nullopt;
   Collector collector(rewrite, values, static_cast<size_t>(values.num_devices()));
-  if (!collector.collect(value)) return std::nullopt;
+  if (!collector.collect(value, depth)) return std::nullopt;
   return std::move(collector.uses);
 }
 

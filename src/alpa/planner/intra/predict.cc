@@ -87,8 +87,7 @@ class PlanFiller {
         continue;
       }
       differs |= strategy.operands[k] != assignment_.spec(graph_, node.operands[k]);
-      operands.push_back(
-          add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation, id}));
+      operands.push_back(add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation, id}));
     }
     const StepRole role = role_of(instruction_of(node), operands.size() - generated);
     compute(node, strategy, program_.add_step(role, std::move(operands)));
@@ -148,8 +147,8 @@ class PlanFiller {
     const std::string reduction = reduction_of(instruction);
     for (const Communication& one : strategy.communication) {
       const tensor::Shape& shape = graph_.values[static_cast<size_t>(node.results.at(0))].shape;
-      PredictedCollective collective{one.kind, one.bytes, one.axes, {}, reduction == "add", node.executions,
-                                     node.computation};
+      PredictedCollective collective{one.kind,           one.bytes,       one.axes,        {},
+                                     reduction == "add", node.executions, node.computation};
       collective.operands = std::string(tensor::name(shape.dtype));
       if (one.kind == hlo::Opcode::kAllReduce) collective.operands += " " + reduction;
       step = program_.add_collective(std::move(collective), step);
@@ -212,13 +211,17 @@ class PlanFiller {
         copy.end = std::max(copy.end, request.at + 1);
       }
       if (made && moves) {
-        const PredictedCollective one{cost::opcode_of(step.kind), step_bytes(shape, before, step, mesh), step.axes,
-                                      std::string(tensor::name(shape.dtype)), false, request.executions,
+        const PredictedCollective one{cost::opcode_of(step.kind),
+                                      step_bytes(shape, before, step, mesh),
+                                      step.axes,
+                                      std::string(tensor::name(shape.dtype)),
+                                      false,
+                                      request.executions,
                                       request.computation};
         price(one.kind, one.bytes, one.axes, request.executions);
         known->second = program_.add_collective(one, at);
       } else if (made) {
-        known->second = program_.add_step(StepRole::kSlice, {at}, step.axes);
+        known->second = program_.add_slice(at, *step.result.dim_of(step.axes.front()), step.axes);
       }
       at = known->second;
       before = step.result;

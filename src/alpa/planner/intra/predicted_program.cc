@@ -23,13 +23,23 @@ std::string key_of(const PredictedCollective& one) {
 
 }  // namespace
 
-int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands, std::vector<int> slice_axes) {
+int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands) {
   const auto number = static_cast<int32_t>(steps_.size());
   for (const int32_t operand : operands) {
     use(operand);
     step(operand).users.push_back(number);
   }
-  steps_.push_back({role, std::move(operands), std::move(slice_axes), {}, 0, {}});
+  Step added;
+  added.role = role;
+  added.operands = std::move(operands);
+  steps_.push_back(std::move(added));
+  return number;
+}
+
+int32_t PredictedProgram::add_slice(int32_t operand, int dim, std::vector<int> axes) {
+  const int32_t number = add_step(StepRole::kSlice, {operand});
+  steps_.back().slice_dim = dim;
+  steps_.back().slice_axes = std::move(axes);
   return number;
 }
 
@@ -55,14 +65,17 @@ std::map<std::string, plan::CollectiveCount> PredictedProgram::totals() && {
 // As passes::merge_all_reduces: sums of all-reduced values that nothing else uses are added up first.
 void PredictedProgram::merge_all_reduces() {
   std::vector<std::vector<int32_t>> merged(steps_.size());  // all-reduces that a value is the sum of
-  const auto absorbed = [&](int32_t number) { return step(number).uses == 1 && !merged[static_cast<size_t>(number)].empty(); };
+  const auto absorbed = [&](int32_t number) {
+    return step(number).uses == 1 && !merged[static_cast<size_t>(number)].empty();
+  };
   const auto model = [&](int32_t number) -> const PredictedCollective& {
     return step(merged[static_cast<size_t>(number)].front()).collectives.front();
   };
   for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
     const Step& one = step(number);
     auto& mine = merged[static_cast<size_t>(number)];
-    if (one.collectives.size() == 1 && one.collectives[0].kind == hlo::Opcode::kAllReduce && one.collectives[0].is_sum) {
+    if (one.collectives.size() == 1 && one.collectives[0].kind == hlo::Opcode::kAllReduce &&
+        one.collectives[0].is_sum) {
       mine = {number};
     } else if (one.role == StepRole::kMove) {
       const auto from = std::find_if(one.operands.begin(), one.operands.end(), absorbed);
@@ -100,33 +113,58 @@ bool PredictedProgram::first_slices(int32_t value, std::vector<int32_t>& slices)
   return true;
 }
 
-// As passes::reduce_scatter_forming, slice by slice.
+// A slice and those that follow it at once, of the same dim: slices of one dim by several axes.
+std::vector<int32_t> PredictedProgram::slices_from(int32_t slice) {
+  std::vector<int32_t> chain{slice};
+  for (;;) {
+    const Step& last = step(chain.back());
+    if (last.users.size() != 1 || last.uses != 1) return chain;
+    const Step& next = step(last.users.front());
+    if (next.role != StepRole::kSlice || next.slice_dim != last.slice_dim) return chain;
+    chain.push_back(last.users.front());
+  }
+}
+
+bool PredictedProgram::form(int32_t reduce) {
+  Step& one = step(reduce);
+  if (one.collectives.empty() || one.collectives.back().kind != hlo::Opcode::kAllReduce) return false;
+  std::vector<int32_t> slices;
+  if (!first_slices(reduce, slices)) return false;
+  std::vector<std::vector<int32_t>> chains;
+  std::vector<std::vector<int>> axes;
+  for (const int32_t slice : slices) {
+    chains.push_back(slices_from(slice));
+    axes.emplace_back();
+    for (const int32_t link : chains.back())
+      axes.back().insert(axes.back().end(), step(link).slice_axes.begin(), step(link).slice_axes.end());
+  }
+  if (std::any_of(axes.begin(), axes.end(), [&](const auto& other) { return other != axes.front(); })) return false;
+  const PredictedCollective whole = one.collectives.back();
+  const std::vector<int> outside = without(axes.front(), whole.axes);
+  const std::vector<int> scattered = without(axes.front(), outside);
+  const std::vector<int> left = without(whole.axes, scattered);
+  one.collectives.pop_back();
+  if (!scattered.empty()) {
+    one.collectives.push_back(whole);
+    one.collectives.back().kind = hlo::Opcode::kReduceScatter;
+    one.collectives.back().bytes = whole.bytes / size(outside);
+    one.collectives.back().axes = scattered;
+  }
+  if (!left.empty()) {
+    one.collectives.push_back(whole);
+    one.collectives.back().bytes = whole.bytes / size(axes.front());
+    one.collectives.back().axes = left;
+  }
+  for (const auto& chain : chains) {
+    for (const int32_t link : chain) step(link).role = StepRole::kMove;  // it is done
+  }
+  return true;
+}
+
+// As passes::reduce_scatter_forming: what is left of an all-reduce may be sliced again, along another dim.
 void PredictedProgram::form_reduce_scatters() {
   for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
-    for (;;) {
-      Step& one = step(number);
-      if (one.collectives.empty() || one.collectives.back().kind != hlo::Opcode::kAllReduce) break;
-      std::vector<int32_t> slices;
-      if (!first_slices(number, slices)) break;
-      const std::vector<int> axes = step(slices.front()).slice_axes;
-      if (std::any_of(slices.begin(), slices.end(), [&](int32_t slice) { return step(slice).slice_axes != axes; })) break;
-      const PredictedCollective whole = one.collectives.back();
-      const std::vector<int> outside = without(axes, whole.axes);
-      const std::vector<int> scattered = without(axes, outside);
-      const std::vector<int> left = without(whole.axes, scattered);
-      one.collectives.pop_back();
-      if (!scattered.empty()) {
-        one.collectives.push_back(whole);
-        one.collectives.back().kind = hlo::Opcode::kReduceScatter;
-        one.collectives.back().bytes = whole.bytes / size(outside);
-        one.collectives.back().axes = scattered;
-      }
-      if (!left.empty()) {
-        one.collectives.push_back(whole);
-        one.collectives.back().bytes = whole.bytes / size(axes);
-        one.collectives.back().axes = left;
-      }
-      for (const int32_t slice : slices) step(slice).role = StepRole::kMove;  // it is done
+    while (form(number)) {
     }
   }
 }
@@ -139,8 +177,7 @@ std::map<std::string, plan::CollectiveCount> PredictedProgram::combined() const 
   std::vector<int32_t> last(steps_.size());  // node of each step's result
   for (size_t number = 0; number < steps_.size(); ++number) {
     operands.emplace_back();
-    for (const int32_t operand : steps_[number].operands)
-      operands.back().push_back(last[static_cast<size_t>(operand)]);
+    for (const int32_t operand : steps_[number].operands) operands.back().push_back(last[static_cast<size_t>(operand)]);
     for (const PredictedCollective& one : steps_[number].collectives) {
       operands.push_back({static_cast<int32_t>(operands.size()) - 1});
       candidates.push_back({static_cast<int64_t>(operands.size()) - 1, key_of(one), one.bytes});

@@ -39,8 +39,10 @@ class PredictedProgram {
  public:
   explicit PredictedProgram(const mesh::LogicalMesh& mesh) : mesh_(mesh) {}
 
-  /// Returns the step's number. `slice_axes`: of a slice.
-  int32_t add_step(StepRole role, std::vector<int32_t> operands, std::vector<int> slice_axes = {});
+  /// Returns the step's number.
+  int32_t add_step(StepRole role, std::vector<int32_t> operands);
+  /// Each device keeps the part of `dim` that its place along `axes` says.
+  int32_t add_slice(int32_t operand, int dim, std::vector<int> axes);
   int32_t add_collective(PredictedCollective collective, int32_t operand);
   /// Something outside wants the value: an output, the next turn of a loop.
   void use(int32_t step) { ++steps_[static_cast<size_t>(step)].uses; }
@@ -52,17 +54,19 @@ class PredictedProgram {
   struct Step {
     StepRole role = StepRole::kOther;
     std::vector<int32_t> operands;
-    std::vector<int> slice_axes;
-    std::vector<PredictedCollective> collectives;  ///< Of the result, one after another.
+    std::vector<int> slice_axes = {};
+    int slice_dim = -1;
+    std::vector<PredictedCollective> collectives = {};  ///< Of the result, one after another.
     int64_t uses = 0;
-    std::vector<int32_t> users;
+    std::vector<int32_t> users = {};
   };
 
   Step& step(int32_t number) { return steps_[static_cast<size_t>(number)]; }
   void merge_all_reduces();
   void form_reduce_scatters();
-  bool form(Step& reduce, size_t which);
+  bool form(int32_t reduce);
   bool first_slices(int32_t value, std::vector<int32_t>& slices);
+  std::vector<int32_t> slices_from(int32_t slice);
   int64_t size(const std::vector<int>& axes) const;
   std::map<std::string, plan::CollectiveCount> combined() const;
 
