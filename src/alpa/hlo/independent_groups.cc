@@ -36,7 +36,7 @@ std::vector<Bits> waits(const std::vector<std::vector<int32_t>>& operands, const
 
 struct Group {
   std::vector<int64_t> members;
-  int64_t bytes = 0;
+  int64_t weight = 0;
 };
 
 }  // namespace
@@ -44,12 +44,12 @@ struct Group {
 // Which candidates wait for which is kept closed under joins: whoever waits for one of a group waits for all of it, and
 // for all that any of it waits for. A candidate may join if neither waits for the other.
 std::vector<std::vector<int64_t>> independent_groups(const std::vector<std::vector<int32_t>>& operands,
-                                                     const std::vector<Candidate>& candidates, int64_t limit_bytes) {
+                                                     const std::vector<Candidate>& candidates, int64_t limit) {
   std::vector<Bits> before = waits(operands, candidates);
   std::vector<Group> groups;
   std::map<std::string, std::vector<size_t>> of_key;
   const auto fits = [&](const Group& group, size_t one) {
-    if (group.bytes + candidates[one].bytes > limit_bytes) return false;
+    if (group.weight + candidates[one].weight > limit) return false;
     const auto first = static_cast<size_t>(group.members.front());
     return !before[one].has(first) && !before[first].has(one);
   };
@@ -64,7 +64,7 @@ std::vector<std::vector<int64_t>> independent_groups(const std::vector<std::vect
       if (other.has(first) || other.has(one)) other.add(beyond);
     }
     group.members.push_back(static_cast<int64_t>(one));
-    group.bytes += candidates[one].bytes;
+    group.weight += candidates[one].weight;
     for (const int64_t member : group.members) before[static_cast<size_t>(member)] = all;
   };
   for (size_t one = 0; one < candidates.size(); ++one) {
@@ -76,7 +76,7 @@ std::vector<std::vector<int64_t>> independent_groups(const std::vector<std::vect
     }
     if (joined) continue;
     open.push_back(groups.size());
-    groups.push_back({{static_cast<int64_t>(one)}, candidates[one].bytes});
+    groups.push_back({{static_cast<int64_t>(one)}, candidates[one].weight});
   }
   std::vector<std::vector<int64_t>> result;
   for (Group& group : groups) result.push_back(std::move(group.members));

@@ -49,6 +49,12 @@ class Combiner {
   }
 
  private:
+  static bool is_inner(const Shape& shape, const Collective& one) {
+    int64_t outer = 1;
+    for (int64_t dim = 0; one.dim && dim < *one.dim; ++dim) outer *= shape.dims[static_cast<size_t>(dim)];
+    return outer > 1;
+  }
+
   void combine(const std::vector<Member>& together) {
     const Instruction model = rewrite_[together.front().id];
     if (model.opcode == Opcode::kAllToAll) return combine_side_by_side(together, model);

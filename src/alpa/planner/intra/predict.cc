@@ -211,13 +211,14 @@ class PlanFiller {
         copy.end = std::max(copy.end, request.at + 1);
       }
       if (made && moves) {
-        const PredictedCollective one{cost::opcode_of(step.kind),
-                                      step_bytes(shape, before, step, mesh),
-                                      step.axes,
-                                      std::string(tensor::name(shape.dtype)),
-                                      false,
-                                      request.executions,
-                                      request.computation};
+        PredictedCollective one{cost::opcode_of(step.kind),
+                                step_bytes(shape, before, step, mesh),
+                                step.axes,
+                                std::string(tensor::name(shape.dtype)),
+                                false,
+                                request.executions,
+                                request.computation};
+        one.rearranged = is_inner(shape, before, step);
         price(one.kind, one.bytes, one.axes, request.executions);
         known->second = program_.add_collective(one, at);
       } else if (made) {
@@ -227,6 +228,15 @@ class PlanFiller {
       before = step.result;
     }
     return at;
+  }
+
+  // True if the dims before the one that changes hold more than one element.
+  bool is_inner(const tensor::Shape& shape, const ShardingSpec& before, const sharding::ReshardStep& step) const {
+    const tensor::Shape local = local_shape(shape, step.result, request_.collectives.logical_mesh());
+    int64_t outer = 1;
+    for (size_t dim = 0; dim < before.dims.size() && before.dims[dim] == step.result.dims[dim]; ++dim)
+      outer *= local.dims[dim];
+    return outer > 1;
   }
 
   // A value that becomes another is placed anew where it is made, if that comes after (the end of a loop's turn), or

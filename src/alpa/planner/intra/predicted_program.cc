@@ -180,7 +180,8 @@ std::map<std::string, plan::CollectiveCount> PredictedProgram::combined() const 
     for (const int32_t operand : steps_[number].operands) operands.back().push_back(last[static_cast<size_t>(operand)]);
     for (const PredictedCollective& one : steps_[number].collectives) {
       operands.push_back({static_cast<int32_t>(operands.size()) - 1});
-      candidates.push_back({static_cast<int64_t>(operands.size()) - 1, key_of(one), one.bytes});
+      candidates.push_back({static_cast<int64_t>(operands.size()) - 1, key_of(one),
+                            hlo::combined_weight(one.kind, one.bytes, one.rearranged)});
       all.push_back(&one);
     }
     last[number] = static_cast<int32_t>(operands.size()) - 1;

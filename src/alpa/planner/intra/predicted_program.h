@@ -21,6 +21,7 @@ struct PredictedCollective {
   bool is_sum = false;
   double executions = 1;  ///< A step.
   int32_t computation = 0;
+  bool rearranged = false;  ///< An all-gather along a dim that is not the outermost.
 };
 
 /// What a value of the partitioned program is to the collective passes.
