@@ -260,7 +260,6 @@ int run(RunOptions options) {
   dump.plan(plan);
   progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
   compiler::Compiled compiled = compiler::compile(program, plan, client, {.observer = dump.observer()});
-  dump.partitioned(compiled);
   note_changed_plan(options.plan, progress);
   place_inputs(options, program, compiled.executable, progress);
   const RunResult result = run_steps(compiled.executable, program.meta, options.steps, progress);

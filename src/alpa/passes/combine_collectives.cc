@@ -36,8 +36,9 @@ class Combiner {
                            rewrite_[id].control_predecessors.end());
       auto one = collective(module_, rewrite_, id, num_devices_);
       if (!one) continue;
-      candidates.push_back(
-          {id, kind_key(*one, rewrite_[id].shape.dtype), hlo::collective_bytes(rewrite_.computation(), rewrite_[id])});
+      const int64_t bytes = hlo::collective_bytes(rewrite_.computation(), rewrite_[id]);
+      candidates.push_back({id, kind_key(*one, rewrite_[id].shape.dtype),
+                            hlo::combined_weight(one->opcode, bytes, is_inner(rewrite_[id].shape, *one))});
       members_.push_back({id, *std::move(one)});
     }
     for (const auto& group : hlo::independent_groups(before, candidates, limit_bytes)) {
