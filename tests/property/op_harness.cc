@@ -62,7 +62,9 @@ double difference(const tensor::Literal& a, const tensor::Literal& b) {
 
 Outcome run(const compiler::Program& program, const plan::Plan& plan, const std::vector<tensor::Literal>& inputs,
             int plugin) {
-  compiler::Compiled compiled = compiler::compile(program, plan, client(plugin), {}, compiler::Strategies::kAny);
+  compiler::Compiled compiled =
+      compiler::compile(program, plan, client(plugin),
+                        {.strategies = compiler::Strategies::kAny, .collectives = compiler::Collectives::kPartitioner});
   compiled.executable.set_inputs(inputs);
   compiled.executable.step();
   compiled.executable.sync();

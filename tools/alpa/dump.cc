@@ -35,10 +35,4 @@ void Dump::plan(const plan::Plan& plan) const {
   if (state_) write_file(state_->folder + "/plan.json", plan::to_json(plan));
 }
 
-void Dump::partitioned(const compiler::Compiled& compiled) const {
-  if (!state_ || compiled.partitioned_module.empty()) return;
-  const std::string file = fmt::format("{:02}_partitioned.hlo.pb", state_->files++);
-  write_file(state_->folder + "/" + file, compiled.partitioned_module);
-}
-
 }  // namespace alpa::tool

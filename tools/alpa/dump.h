@@ -8,8 +8,9 @@
 namespace alpa::tool {
 
 /// What --dump-dir writes, as soon as it is made: it is for finding out why something went wrong. The program as read
-/// and after each pass ("00_read.hlo.pb", "01_drop_markers.hlo.pb", ...), the passes with their seconds and instruction
-/// counts (passes.txt), the plan, and the program that XLA made for one device.
+/// and after each pass ("00_read.hlo.pb", "01_drop_markers.hlo.pb", ..., "07_partition.hlo.pb": the program that XLA
+/// made for one device, and what the collective passes made of it), the passes with their seconds and instruction
+/// counts (passes.txt) and the plan.
 class Dump {
  public:
   /// Makes the folder; an empty path dumps nothing. Errors: InvalidArgumentError that names it.
@@ -19,8 +20,6 @@ class Dump {
   passes::PassObserver observer() const;
   /// plan.json.
   void plan(const plan::Plan& plan) const;
-  /// The partitioned program, if there is more than one device.
-  void partitioned(const compiler::Compiled& compiled) const;
 
  private:
   struct State {

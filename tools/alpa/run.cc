@@ -259,8 +259,7 @@ int run(RunOptions options) {
   const plan::Plan plan = make_plan(options, program, planner, progress);
   dump.plan(plan);
   progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
-  compiler::Compiled compiled = compiler::compile(program, plan, client, dump.observer());
-  dump.partitioned(compiled);
+  compiler::Compiled compiled = compiler::compile(program, plan, client, {.observer = dump.observer()});
   note_changed_plan(options.plan, progress);
   place_inputs(options, program, compiled.executable, progress);
   const RunResult result = run_steps(compiled.executable, program.meta, options.steps, progress);

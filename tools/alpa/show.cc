@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kExamples =
     "Examples:\n"
     "  alpa show step.hlo.pb.xz\n"
-    "  alpa show dump/05_partitioned.hlo.pb --stats";
+    "  alpa show dump/07_partition.hlo.pb --stats";
 
 double bytes_of(const tensor::Shape& shape) { return static_cast<double>(tensor::byte_size(shape)); }
 

@@ -83,9 +83,8 @@ void add_step_options(CLI::App& app, StepOptions& options) {
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--plugin", options.plugin,
                  "PJRT plug-in (.so). Default: ALPA_PJRT_PLUGIN, else the installed wheels");
-  app.add_option(
-      "--dump-dir", options.dump_dir,
-      "Folder for the program as read and after each pass, seconds of the passes, plan.json, what XLA partitioned");
+  app.add_option("--dump-dir", options.dump_dir,
+                 "Folder for the program as read and after each pass, seconds of the passes, plan.json");
 }
 
 std::vector<NamedFile> input_files(const StepOptions& options) {

@@ -233,6 +233,17 @@ InstructionId ComputationBuilder::custom_call(const tensor::Shape& shape, std::v
   }));
 }
 
+InstructionId ComputationBuilder::collective(Opcode opcode, const tensor::Shape& shape,
+                                             std::vector<InstructionId> operands, const ReplicaGroups& groups,
+                                             std::optional<int64_t> dim, std::optional<ComputationId> reducer) {
+  Instruction instruction = make_instruction(opcode, "", shape, std::move(operands));
+  set_channel_id(instruction, ++channels_);
+  set_replica_groups(instruction, groups);
+  if (dim) set_dimensions(instruction, {*dim});
+  if (reducer) instruction.called = {*reducer};
+  return add(std::move(instruction));
+}
+
 InstructionId ComputationBuilder::triangular_solve(InstructionId a, InstructionId b) {
   return add(make(Opcode::kTriangularSolve, shape(b), {a, b}, [](pb::HloInstructionProto& proto) {
     auto* options = proto.mutable_triangular_solve_options();

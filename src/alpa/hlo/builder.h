@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/module.h"
+#include "alpa/hlo/replica_groups.h"
 
 namespace alpa::hlo {
 
@@ -49,6 +51,10 @@ class ComputationBuilder {
                         std::vector<ComputationId> called);
   InstructionId custom_call(const tensor::Shape& shape, std::vector<InstructionId> operands, const std::string& target,
                             const std::string& backend_config = {});
+  /// Among the partitions of each group, on a channel of its own; `dim` of all but the all-reduce.
+  InstructionId collective(Opcode opcode, const tensor::Shape& shape, std::vector<InstructionId> operands,
+                           const ReplicaGroups& groups, std::optional<int64_t> dim = std::nullopt,
+                           std::optional<ComputationId> reducer = std::nullopt);
   InstructionId triangular_solve(InstructionId a, InstructionId b);
   InstructionId cholesky(InstructionId a);
 
@@ -63,6 +69,7 @@ class ComputationBuilder {
 
   Computation computation_;
   int64_t parameters_ = 0;
+  int64_t channels_ = 0;
   std::string op_name_;
 };
 

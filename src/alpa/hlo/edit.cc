@@ -1,22 +1,11 @@
 #include "alpa/hlo/edit.h"
 
+#include "alpa/hlo/edit_proto.h"
 #include "alpa/hlo/proto/hlo.pb.h"
 #include "alpa/hlo/proto_literal.h"
 #include "alpa/hlo/proto_sharding.h"
 
 namespace alpa::hlo {
-namespace {
-
-template <typename Change>
-void change_proto(Instruction& instruction, Change change) {
-  auto copy = instruction.proto == nullptr ? std::make_shared<pb::HloInstructionProto>()
-                                           : std::make_shared<pb::HloInstructionProto>(*instruction.proto);
-  change(*copy);
-  instruction.proto = std::move(copy);
-}
-
-}  // namespace
-
 void set_sharding(Instruction& instruction, const std::optional<sharding::OpSharding>& sharding) {
   change_proto(instruction, [&](pb::HloInstructionProto& proto) {
     if (sharding) {
@@ -58,6 +47,41 @@ Instruction make_compare(std::string name, const std::string& direction, const t
   Instruction instruction = make_instruction(Opcode::kCompare, std::move(name),
                                              tensor::Shape(tensor::DType::kPred, operands.dims), {lhs, rhs});
   change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.set_comparison_direction(direction); });
+  return instruction;
+}
+
+Instruction make_slice(std::string name, tensor::Shape shape, InstructionId operand,
+                       const std::vector<int64_t>& starts) {
+  Instruction instruction = make_instruction(Opcode::kSlice, std::move(name), std::move(shape), {operand});
+  const std::vector<int64_t>& sizes = instruction.shape.dims;
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) {
+    for (size_t dim = 0; dim < starts.size(); ++dim) {
+      pb::SliceDimensions* one = proto.add_slice_dimensions();
+      one->set_start(starts[dim]);
+      one->set_limit(starts[dim] + sizes[dim]);
+      one->set_stride(1);
+    }
+  });
+  return instruction;
+}
+
+Instruction make_dynamic_slice(std::string name, tensor::Shape shape, InstructionId operand,
+                               const std::vector<InstructionId>& starts) {
+  Instruction instruction = make_instruction(Opcode::kDynamicSlice, std::move(name), std::move(shape), {operand});
+  instruction.operands.insert(instruction.operands.end(), starts.begin(), starts.end());
+  const std::vector<int64_t>& sizes = instruction.shape.dims;
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) {
+    proto.mutable_dynamic_slice_sizes()->Assign(sizes.begin(), sizes.end());
+  });
+  return instruction;
+}
+
+Instruction make_transpose(std::string name, const tensor::Shape& operand_shape, InstructionId operand,
+                           const std::vector<int64_t>& dims) {
+  tensor::Shape shape(operand_shape.dtype, {});
+  for (const int64_t dim : dims) shape.dims.push_back(operand_shape.dims.at(static_cast<size_t>(dim)));
+  Instruction instruction = make_instruction(Opcode::kTranspose, std::move(name), std::move(shape), {operand});
+  set_dimensions(instruction, dims);
   return instruction;
 }
 
@@ -103,8 +127,23 @@ Instruction make_custom_call(const std::string& target, std::string name, tensor
   return instruction;
 }
 
+Instruction make_effect(const std::string& target, std::string name, tensor::Shape shape) {
+  Instruction instruction = make_instruction(Opcode::kCustomCall, std::move(name), std::move(shape), {});
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) {
+    proto.set_custom_call_target(target);
+    proto.set_custom_call_api_version(4);
+    proto.set_custom_call_has_side_effect(true);
+  });
+  return instruction;
+}
+
 void set_tuple_index(Instruction& instruction, int64_t index) {
   change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.set_tuple_index(index); });
+}
+
+void set_dimensions(Instruction& instruction, const std::vector<int64_t>& dims) {
+  change_proto(instruction,
+               [&](pb::HloInstructionProto& proto) { proto.mutable_dimensions()->Assign(dims.begin(), dims.end()); });
 }
 
 void set_op_name(Instruction& instruction, const std::string& op_name) {
@@ -123,6 +162,15 @@ void set_input_output_aliases(Module& module, const std::vector<Alias>& aliases)
     entry->set_parameter_number(alias.parameter);
     entry->set_kind(1);  // MAY_ALIAS
   }
+  module.proto = std::move(copy);
+}
+
+void clear_partitioning(Module& module) {
+  if (module.proto == nullptr) return;
+  auto copy = std::make_shared<pb::HloModuleProto>(*module.proto);
+  copy->clear_spmd_output_sharding();
+  copy->clear_spmd_parameters_shardings();
+  copy->clear_schedule();
   module.proto = std::move(copy);
 }
 

@@ -27,6 +27,18 @@ Instruction make_broadcast(std::string name, tensor::Shape shape, InstructionId 
 Instruction make_compare(std::string name, const std::string& direction, const tensor::Shape& operands,
                          InstructionId lhs, InstructionId rhs);
 
+/// Of stride 1, from `starts` on.
+Instruction make_slice(std::string name, tensor::Shape shape, InstructionId operand,
+                       const std::vector<int64_t>& starts);
+
+/// One start a dim.
+Instruction make_dynamic_slice(std::string name, tensor::Shape shape, InstructionId operand,
+                               const std::vector<InstructionId>& starts);
+
+/// Dim k of the result is dim `dims[k]` of the operand.
+Instruction make_transpose(std::string name, const tensor::Shape& operand_shape, InstructionId operand,
+                           const std::vector<int64_t>& dims);
+
 /// A computation of the same name, id and attributes without instructions: the start of a rewrite.
 Computation without_instructions(const Computation& computation);
 
@@ -43,10 +55,18 @@ void set_groups(Instruction& instruction, int64_t feature_groups, int64_t batch_
 Instruction make_custom_call(const std::string& target, std::string name, tensor::Shape shape,
                              std::vector<InstructionId> operands);
 
+/// A call of a typed FFI target that stays although nothing uses it.
+Instruction make_effect(const std::string& target, std::string name, tensor::Shape shape);
+
+/// `dimensions` of a transpose, an all-gather, ...
+void set_dimensions(Instruction& instruction, const std::vector<int64_t>& dims);
 void set_tuple_index(Instruction& instruction, int64_t index);
 void set_op_name(Instruction& instruction, const std::string& op_name);
 
 /// Replaces the module's donation entries; it has no buffer donors then.
 void set_input_output_aliases(Module& module, const std::vector<Alias>& aliases);
+
+/// Forgets what a partitioner wrote into the module of how its parameters and results lie, and a schedule.
+void clear_partitioning(Module& module);
 
 }  // namespace alpa::hlo

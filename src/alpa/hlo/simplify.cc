@@ -7,7 +7,6 @@
 #include "alpa/hlo/proto/hlo.pb.h"
 
 namespace alpa::hlo {
-namespace {
 
 bool has_side_effects(const Instruction& instruction) {
   switch (instruction.opcode) {
@@ -20,15 +19,21 @@ bool has_side_effects(const Instruction& instruction) {
     case Opcode::kRng:
     case Opcode::kRngGetAndUpdateState: return true;
     case Opcode::kCustomCall: return instruction.proto != nullptr && instruction.proto->custom_call_has_side_effect();
-    default: return is_collective(instruction.opcode);
+    default: return false;
   }
+}
+
+namespace {
+
+bool must_stay(const Instruction& instruction) {
+  return instruction.opcode == Opcode::kParameter || has_side_effects(instruction) || is_collective(instruction.opcode);
 }
 
 // Loops and branches are compared by no signature.
 bool can_merge(const Instruction& instruction) {
   return instruction.opcode != Opcode::kParameter && instruction.opcode != Opcode::kWhile &&
          instruction.opcode != Opcode::kConditional && instruction.opcode != Opcode::kCustomCall &&
-         instruction.control_predecessors.empty() && !has_side_effects(instruction);
+         instruction.control_predecessors.empty() && !must_stay(instruction);
 }
 
 std::vector<bool> needed(const Computation& computation) {
@@ -36,7 +41,7 @@ std::vector<bool> needed(const Computation& computation) {
   live[static_cast<size_t>(computation.root)] = true;
   for (InstructionId id = computation.size(); id-- > 0;) {
     const Instruction& instruction = computation[id];
-    if (instruction.opcode == Opcode::kParameter || has_side_effects(instruction)) live[static_cast<size_t>(id)] = true;
+    if (must_stay(instruction)) live[static_cast<size_t>(id)] = true;
     if (!live[static_cast<size_t>(id)]) continue;
     for (const InstructionId operand : instruction.operands) live[static_cast<size_t>(operand)] = true;
     for (const InstructionId before : instruction.control_predecessors) live[static_cast<size_t>(before)] = true;
@@ -69,11 +74,7 @@ Computation merged(const Module& module, const Computation& computation) {
 
 }  // namespace
 
-Module simplify_entry(const Module& module) {
-  Module result = module;
-  result.entry_computation() = merged(module, module.entry_computation());
-  // A merge may leave behind what only the dropped copy needed: nothing, since operands of equal instructions are
-  // equal.
+Module drop_uncalled(Module result) {
   std::vector<bool> called(result.computations.size(), false);
   called[static_cast<size_t>(result.entry)] = true;
   for (size_t id = result.computations.size(); id-- > 0;) {
@@ -95,6 +96,14 @@ Module simplify_entry(const Module& module) {
   result.entry = map[static_cast<size_t>(result.entry)];
   result.computations = std::move(kept);
   return result;
+}
+
+Module simplify_entry(const Module& module) {
+  Module result = module;
+  result.entry_computation() = merged(module, module.entry_computation());
+  // A merge may leave behind what only the dropped copy needed: nothing, since operands of equal instructions are
+  // equal.
+  return drop_uncalled(std::move(result));
 }
 
 }  // namespace alpa::hlo

@@ -7,6 +7,7 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/planner/intra/memory.h"
+#include "alpa/planner/intra/predicted_program.h"
 
 namespace alpa::planner {
 namespace {
@@ -19,21 +20,35 @@ using sharding::ShardingSpec;
 class PlanFiller {
  public:
   PlanFiller(const IntraRequest& request, const Assignment& assignment, plan::Plan& plan)
-      : request_(request), graph_(request.graph), assignment_(assignment), plan_(plan), reshard_(request.collectives) {}
+      : request_(request),
+        graph_(request.graph),
+        assignment_(assignment),
+        plan_(plan),
+        reshard_(request.collectives),
+        program_(request.collectives.logical_mesh()),
+        steps_(request.graph.values.size(), -1) {
+    for (const hlo::Tie& tie : graph_.ties) ties_to_[node_key(producer(tie.to))].push_back(&tie);
+  }
 
   void run() {
     count_values();
     const auto end = static_cast<int64_t>(graph_.nodes.size()) - 1;
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
-      if (!assignment_.is_generator(id)) add_node(id);
+      if (assignment_.is_generator(id)) {
+        generate(graph_.nodes[static_cast<size_t>(id)]);
+      } else {
+        add_node(id);
+      }
     }
     for (const hlo::Tie& tie : graph_.ties) {
-      add_reshard({tie.from, assignment_.spec(graph_, tie.to), tie.executions, tie.computation, crossing(tie)});
+      if (!is_forward(tie)) program_.use(cross(tie));
     }
+    for (const ValueId output : graph_.outputs) program_.use(steps_[static_cast<size_t>(output)]);
     for (const Feed& feed : request_.feeds) {
       const ShardingSpec& spec = assignment_.spec(graph_, graph_.inputs[static_cast<size_t>(feed.input)]);
       add_reshard({graph_.outputs[static_cast<size_t>(feed.output)], spec, 1, request_.module.entry, end});
     }
+    plan_.collectives = std::move(program_).totals();
     plan_.objective_seconds = assignment_.objective_seconds;
     plan_.bound_seconds = assignment_.bound_seconds;
     for (const auto& [key, copy] : copies_) occupy(copy.begin, copy.end, copy.bytes);
@@ -58,23 +73,109 @@ class PlanFiller {
     const Strategy& strategy = assignment_.strategy(id);
     auto& specs = plan_.ops[key_of(node)];
     specs.insert(specs.end(), strategy.results.begin(), strategy.results.end());
-    for (const Communication& one : strategy.communication) count(one.kind, one.bytes, one.axes, node.executions);
-    if (node.kind != Node::Kind::kOperation) return;
+    for (const Communication& one : strategy.communication) price(one.kind, one.bytes, one.axes, node.executions);
+    if (node.kind != Node::Kind::kOperation) return enter(id);
     bool differs = false;
+    std::vector<int32_t> operands;
+    size_t generated = 0;
     for (size_t k = 0; k < node.operands.size(); ++k) {
       const NodeId producer = graph_.values[static_cast<size_t>(node.operands[k])].producer;
       if (assignment_.is_generator(producer)) {
         differs |= strategy.operands[k] != strategy.results[0];
+        operands.push_back(steps_[static_cast<size_t>(node.operands[k])]);
+        ++generated;
         continue;
       }
       differs |= strategy.operands[k] != assignment_.spec(graph_, node.operands[k]);
-      add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation, id});
+      operands.push_back(add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation, id}));
     }
-    const hlo::Opcode opcode = request_.module.computation(node.computation)[node.instruction].opcode;
+    const StepRole role = role_of(instruction_of(node), operands.size() - generated);
+    compute(node, strategy, program_.add_step(role, std::move(operands)));
+    const hlo::Opcode opcode = instruction_of(node).opcode;
     if (differs || opcode == hlo::Opcode::kOptimizationBarrier) {
-      auto& operands = plan_.operands[key_of(node)];
-      operands.insert(operands.end(), strategy.operands.begin(), strategy.operands.end());
+      auto& placed = plan_.operands[key_of(node)];
+      placed.insert(placed.end(), strategy.operands.begin(), strategy.operands.end());
     }
+  }
+
+  const hlo::Instruction& instruction_of(const Node& node) const {
+    return request_.module.computation(node.computation)[node.instruction];
+  }
+  NodeId producer(ValueId value) const { return graph_.values[static_cast<size_t>(value)].producer; }
+
+  // A loop or a branch, all of whose elements begin together.
+  using NodeKey = std::tuple<hlo::ComputationId, hlo::InstructionId, int, int>;
+  NodeKey node_key(NodeId id) const {
+    const Node& node = graph_.nodes[static_cast<size_t>(id)];
+    return {node.computation, node.instruction, static_cast<int>(node.kind), node.branch};
+  }
+  // Else the value comes back from an earlier turn: from the loop's body, or as another element that came into it.
+  bool is_forward(const hlo::Tie& tie) const {
+    return producer(tie.from) < producer(tie.to) && node_key(producer(tie.from)) != node_key(producer(tie.to));
+  }
+
+  int32_t cross(const hlo::Tie& tie) {
+    return add_reshard({tie.from, assignment_.spec(graph_, tie.to), tie.executions, tie.computation, crossing(tie)});
+  }
+
+  // Of what is no operation: an input, or an element of what comes into a loop or a branch or out of one.
+  void enter(NodeId id) {
+    const NodeKey key = node_key(id);
+    const bool input = graph_.nodes[static_cast<size_t>(id)].kind == Node::Kind::kInput;
+    auto known = entered_.find(key);
+    if (input || known == entered_.end()) {
+      std::vector<int32_t> operands;
+      for (const hlo::Tie* tie : ties_to_[key]) {
+        if (is_forward(*tie)) operands.push_back(cross(*tie));
+      }
+      known = entered_.insert_or_assign(key, program_.add_step(StepRole::kOther, std::move(operands))).first;
+    }
+    for (const ValueId value : graph_.nodes[static_cast<size_t>(id)].results)
+      steps_[static_cast<size_t>(value)] = program_.add_step(StepRole::kOther, {known->second});
+  }
+
+  // A scalar made larger needs the scalar.
+  void generate(const Node& node) {
+    std::vector<int32_t> operands;
+    for (const ValueId operand : node.operands) operands.push_back(steps_[static_cast<size_t>(operand)]);
+    const int32_t step = program_.add_step(StepRole::kOther, std::move(operands));
+    for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
+  }
+
+  void compute(const Node& node, const Strategy& strategy, int32_t step) {
+    const hlo::Instruction& instruction = instruction_of(node);
+    const std::string reduction = reduction_of(instruction);
+    for (const Communication& one : strategy.communication) {
+      const tensor::Shape& shape = graph_.values[static_cast<size_t>(node.results.at(0))].shape;
+      PredictedCollective collective{one.kind,           one.bytes,       one.axes,        {},
+                                     reduction == "add", node.executions, node.computation};
+      collective.operands = std::string(tensor::name(shape.dtype));
+      if (one.kind == hlo::Opcode::kAllReduce) collective.operands += " " + reduction;
+      step = program_.add_collective(std::move(collective), step);
+    }
+    for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
+  }
+
+  // `others`: operands that are not the same on all devices by themselves.
+  static StepRole role_of(const hlo::Instruction& instruction, size_t others) {
+    switch (instruction.opcode) {
+      case hlo::Opcode::kReshape:
+      case hlo::Opcode::kTranspose:
+      case hlo::Opcode::kCopy:
+      case hlo::Opcode::kNegate:
+      case hlo::Opcode::kMultiply: return others == 1 ? StepRole::kMove : StepRole::kOther;
+      case hlo::Opcode::kConvert: return StepRole::kConvert;
+      case hlo::Opcode::kAdd:
+      case hlo::Opcode::kSubtract: return others == 2 ? StepRole::kSum : StepRole::kOther;
+      default: return StepRole::kOther;
+    }
+  }
+
+  std::string reduction_of(const hlo::Instruction& instruction) const {
+    if (instruction.opcode == hlo::Opcode::kDot || instruction.opcode == hlo::Opcode::kConvolution) return "add";
+    if (instruction.called.empty()) return instruction.name;  // is not known, and equals no other
+    const hlo::Computation& reducer = request_.module.computation(instruction.called.back());
+    return std::string(hlo::name(reducer[reducer.root].opcode));
   }
 
   struct Reshard {
@@ -91,25 +192,51 @@ class PlanFiller {
     int64_t end = 0;
   };
 
-  void add_reshard(const Reshard& request) {
+  // The step that gives the value in its new placement.
+  int32_t add_reshard(const Reshard& request) {
     const ValueId value = request.value;
-    if (assignment_.is_generator(graph_.values[static_cast<size_t>(value)].producer)) return;
+    int32_t at = steps_[static_cast<size_t>(value)];
+    if (assignment_.is_generator(producer(value))) return at;
     const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
     const mesh::LogicalMesh& mesh = request_.collectives.logical_mesh();
     ShardingSpec before = assignment_.spec(graph_, value);
-    if (before == request.to) return;
+    if (before == request.to) return at;
     for (const sharding::ReshardStep& step : reshard_.steps(shape, before, request.to)) {
-      if (step.kind != sharding::ReshardStep::Kind::kSlice) {
-        const auto [copy, made] = copies_.try_emplace({request.computation, value, step.result});
-        if (made) {
-          count(cost::opcode_of(step.kind), step_bytes(shape, before, step, mesh), step.axes, request.executions);
-          copy->second = {tensor::byte_size(local_shape(shape, step.result, mesh)), request.at, request.at + 1};
-        }
-        copy->second.begin = std::min(copy->second.begin, request.at);
-        copy->second.end = std::max(copy->second.end, request.at + 1);
+      const auto [known, made] = placed_.try_emplace({request.computation, value, step.result}, -1);
+      const bool moves = step.kind != sharding::ReshardStep::Kind::kSlice;
+      if (moves) {
+        Copy& copy = copies_.try_emplace(known->first, Copy{0, request.at, request.at + 1}).first->second;
+        copy.bytes = tensor::byte_size(local_shape(shape, step.result, mesh));
+        copy.begin = std::min(copy.begin, request.at);
+        copy.end = std::max(copy.end, request.at + 1);
       }
+      if (made && moves) {
+        PredictedCollective one{cost::opcode_of(step.kind),
+                                step_bytes(shape, before, step, mesh),
+                                step.axes,
+                                std::string(tensor::name(shape.dtype)),
+                                false,
+                                request.executions,
+                                request.computation};
+        one.rearranged = is_inner(shape, before, step);
+        price(one.kind, one.bytes, one.axes, request.executions);
+        known->second = program_.add_collective(one, at);
+      } else if (made) {
+        known->second = program_.add_slice(at, *step.result.dim_of(step.axes.front()), step.axes);
+      }
+      at = known->second;
       before = step.result;
     }
+    return at;
+  }
+
+  // True if the dims before the one that changes hold more than one element.
+  bool is_inner(const tensor::Shape& shape, const ShardingSpec& before, const sharding::ReshardStep& step) const {
+    const tensor::Shape local = local_shape(shape, step.result, request_.collectives.logical_mesh());
+    int64_t outer = 1;
+    for (size_t dim = 0; dim < before.dims.size() && before.dims[dim] == step.result.dims[dim]; ++dim)
+      outer *= local.dims[dim];
+    return outer > 1;
   }
 
   // A value that becomes another is placed anew where it is made, if that comes after (the end of a loop's turn), or
@@ -139,10 +266,8 @@ class PlanFiller {
     }
   }
 
-  void count(hlo::Opcode kind, int64_t bytes, const std::vector<int>& axes, double executions) {
-    plan::CollectiveCount& total = plan_.collectives[std::string(hlo::name(kind))];
-    total.count += executions;
-    total.bytes += executions * static_cast<double>(bytes);
+  // As planned, each collective by itself.
+  void price(hlo::Opcode kind, int64_t bytes, const std::vector<int>& axes, double executions) {
     plan_.communication_seconds += executions * request_.collectives.seconds(kind, bytes, axes);
   }
 
@@ -151,7 +276,13 @@ class PlanFiller {
   const Assignment& assignment_;
   plan::Plan& plan_;
   cost::ReshardModel reshard_;
-  std::map<std::tuple<hlo::ComputationId, ValueId, ShardingSpec>, Copy> copies_;
+  using Placed = std::tuple<hlo::ComputationId, ValueId, ShardingSpec>;
+  std::map<Placed, Copy> copies_;
+  std::map<Placed, int32_t> placed_;  ///< Steps of the predicted program.
+  PredictedProgram program_;
+  std::vector<int32_t> steps_;  ///< By value.
+  std::map<NodeKey, std::vector<const hlo::Tie*>> ties_to_;
+  std::map<NodeKey, int32_t> entered_;
   std::vector<int64_t> changes_;  ///< Of the bytes alive, by node.
 };
 

@@ -11,8 +11,9 @@ namespace alpa::planner {
 
 /// What a plan says of each instruction, and what it will communicate: fills ops, operands, collectives,
 /// communication_seconds, memory and objective of a plan from an assignment. A change of placement of a value for
-/// several uses in one computation is made, and counted, once. Memory is the assignment's and that of the copies which
-/// changes of placement make.
+/// several uses in one computation is made, and counted, once. Collectives are counted as the passes leave them
+/// (predicted_program.h); their seconds are those of each by itself. Memory is the assignment's and that of the copies
+/// which changes of placement make.
 void fill_plan(const IntraRequest& request, const Assignment& assignment, plan::Plan& plan);
 
 }  // namespace alpa::planner

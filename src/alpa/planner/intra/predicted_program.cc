@@ -1,0 +1,201 @@
+#include "alpa/planner/intra/predicted_program.h"
+
+#include <algorithm>
+
+#include "alpa/hlo/independent_groups.h"
+
+namespace alpa::planner {
+namespace {
+
+std::vector<int> without(const std::vector<int>& axes, const std::vector<int>& other) {
+  std::vector<int> result;
+  for (const int axis : axes) {
+    if (std::find(other.begin(), other.end(), axis) == other.end()) result.push_back(axis);
+  }
+  return result;
+}
+
+std::string key_of(const PredictedCollective& one) {
+  std::string key = std::string(hlo::name(one.kind)) + ":" + one.operands + "@" + std::to_string(one.computation);
+  for (const int axis : one.axes) key += "," + std::to_string(axis);
+  return key;
+}
+
+}  // namespace
+
+int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands) {
+  const auto number = static_cast<int32_t>(steps_.size());
+  for (const int32_t operand : operands) {
+    use(operand);
+    step(operand).users.push_back(number);
+  }
+  Step added;
+  added.role = role;
+  added.operands = std::move(operands);
+  steps_.push_back(std::move(added));
+  return number;
+}
+
+int32_t PredictedProgram::add_slice(int32_t operand, int dim, std::vector<int> axes) {
+  const int32_t number = add_step(StepRole::kSlice, {operand});
+  steps_.back().slice_dim = dim;
+  steps_.back().slice_axes = std::move(axes);
+  return number;
+}
+
+int32_t PredictedProgram::add_collective(PredictedCollective collective, int32_t operand) {
+  const int32_t number = add_step(StepRole::kOther, {operand});
+  if (collective.kind == hlo::Opcode::kAllReduce) std::sort(collective.axes.begin(), collective.axes.end());
+  steps_.back().collectives.push_back(std::move(collective));
+  return number;
+}
+
+int64_t PredictedProgram::size(const std::vector<int>& axes) const {
+  int64_t result = 1;
+  for (const int axis : axes) result *= mesh_.size(axis);
+  return result;
+}
+
+std::map<std::string, plan::CollectiveCount> PredictedProgram::totals() && {
+  merge_all_reduces();
+  form_reduce_scatters();
+  return combined();
+}
+
+// As passes::merge_all_reduces: sums of all-reduced values that nothing else uses are added up first.
+void PredictedProgram::merge_all_reduces() {
+  std::vector<std::vector<int32_t>> merged(steps_.size());  // all-reduces that a value is the sum of
+  const auto absorbed = [&](int32_t number) {
+    return step(number).uses == 1 && !merged[static_cast<size_t>(number)].empty();
+  };
+  const auto model = [&](int32_t number) -> const PredictedCollective& {
+    return step(merged[static_cast<size_t>(number)].front()).collectives.front();
+  };
+  for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
+    const Step& one = step(number);
+    auto& mine = merged[static_cast<size_t>(number)];
+    if (one.collectives.size() == 1 && one.collectives[0].kind == hlo::Opcode::kAllReduce &&
+        one.collectives[0].is_sum) {
+      mine = {number};
+    } else if (one.role == StepRole::kMove) {
+      const auto from = std::find_if(one.operands.begin(), one.operands.end(), absorbed);
+      if (from != one.operands.end()) mine = merged[static_cast<size_t>(*from)];
+    } else if (one.role == StepRole::kSum && one.operands.size() == 2 && absorbed(one.operands[0]) &&
+               absorbed(one.operands[1]) && key_of(model(one.operands[0])) == key_of(model(one.operands[1]))) {
+      mine = merged[static_cast<size_t>(one.operands[0])];
+      const auto& others = merged[static_cast<size_t>(one.operands[1])];
+      mine.insert(mine.end(), others.begin(), others.end());
+    }
+  }
+  // From the last on: what a later sum takes in is gone when its own turn comes.
+  for (int32_t number = static_cast<int32_t>(steps_.size()); number-- > 0;) {
+    const auto& mine = merged[static_cast<size_t>(number)];
+    if (step(number).role != StepRole::kSum || mine.size() < 2 || step(mine.front()).collectives.empty()) continue;
+    const PredictedCollective sum = step(mine.front()).collectives.front();
+    for (const int32_t gone : mine) step(gone).collectives.clear();
+    step(number).collectives.push_back(sum);
+  }
+}
+
+// The first slices on all ways from `value`; false if a way leads elsewhere.
+bool PredictedProgram::first_slices(int32_t value, std::vector<int32_t>& slices) {
+  const Step& one = step(value);
+  if (one.users.empty() || one.uses != static_cast<int64_t>(one.users.size())) return false;
+  for (const int32_t user : one.users) {
+    const Step& next = step(user);
+    if (next.role == StepRole::kSlice && next.collectives.empty()) {
+      slices.push_back(user);
+    } else if ((next.role != StepRole::kMove && next.role != StepRole::kConvert) || !next.collectives.empty() ||
+               !first_slices(user, slices)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A slice and those that follow it at once, of the same dim: slices of one dim by several axes.
+std::vector<int32_t> PredictedProgram::slices_from(int32_t slice) {
+  std::vector<int32_t> chain{slice};
+  for (;;) {
+    const Step& last = step(chain.back());
+    if (last.users.size() != 1 || last.uses != 1) return chain;
+    const Step& next = step(last.users.front());
+    if (next.role != StepRole::kSlice || next.slice_dim != last.slice_dim) return chain;
+    chain.push_back(last.users.front());
+  }
+}
+
+bool PredictedProgram::form(int32_t reduce) {
+  Step& one = step(reduce);
+  if (one.collectives.empty() || one.collectives.back().kind != hlo::Opcode::kAllReduce) return false;
+  std::vector<int32_t> slices;
+  if (!first_slices(reduce, slices)) return false;
+  std::vector<std::vector<int32_t>> chains;
+  std::vector<std::vector<int>> axes;
+  for (const int32_t slice : slices) {
+    chains.push_back(slices_from(slice));
+    axes.emplace_back();
+    for (const int32_t link : chains.back())
+      axes.back().insert(axes.back().end(), step(link).slice_axes.begin(), step(link).slice_axes.end());
+  }
+  if (std::any_of(axes.begin(), axes.end(), [&](const auto& other) { return other != axes.front(); })) return false;
+  const PredictedCollective whole = one.collectives.back();
+  const std::vector<int> outside = without(axes.front(), whole.axes);
+  const std::vector<int> scattered = without(axes.front(), outside);
+  const std::vector<int> left = without(whole.axes, scattered);
+  one.collectives.pop_back();
+  if (!scattered.empty()) {
+    one.collectives.push_back(whole);
+    one.collectives.back().kind = hlo::Opcode::kReduceScatter;
+    one.collectives.back().bytes = whole.bytes / size(outside);
+    one.collectives.back().axes = scattered;
+  }
+  if (!left.empty()) {
+    one.collectives.push_back(whole);
+    one.collectives.back().bytes = whole.bytes / size(axes.front());
+    one.collectives.back().axes = left;
+  }
+  for (const auto& chain : chains) {
+    for (const int32_t link : chain) step(link).role = StepRole::kMove;  // it is done
+  }
+  return true;
+}
+
+// As passes::reduce_scatter_forming: what is left of an all-reduce may be sliced again, along another dim.
+void PredictedProgram::form_reduce_scatters() {
+  for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
+    while (form(number)) {
+    }
+  }
+}
+
+// As passes::combine_collectives.
+std::map<std::string, plan::CollectiveCount> PredictedProgram::combined() const {
+  std::vector<std::vector<int32_t>> operands;
+  std::vector<hlo::Candidate> candidates;
+  std::vector<const PredictedCollective*> all;
+  std::vector<int32_t> last(steps_.size());  // node of each step's result
+  for (size_t number = 0; number < steps_.size(); ++number) {
+    operands.emplace_back();
+    for (const int32_t operand : steps_[number].operands) operands.back().push_back(last[static_cast<size_t>(operand)]);
+    for (const PredictedCollective& one : steps_[number].collectives) {
+      operands.push_back({static_cast<int32_t>(operands.size()) - 1});
+      candidates.push_back({static_cast<int64_t>(operands.size()) - 1, key_of(one),
+                            hlo::combined_weight(one.kind, one.bytes, one.rearranged)});
+      all.push_back(&one);
+    }
+    last[number] = static_cast<int32_t>(operands.size()) - 1;
+  }
+  std::map<std::string, plan::CollectiveCount> totals;
+  for (const auto& group : hlo::independent_groups(operands, candidates, hlo::kCombinedBytes)) {
+    const PredictedCollective& first = *all[static_cast<size_t>(group.front())];
+    const bool together = first.kind != hlo::Opcode::kCollectivePermute;  // which the pass leaves alone
+    plan::CollectiveCount& total = totals[std::string(hlo::name(first.kind))];
+    total.count += first.executions * (together ? 1.0 : static_cast<double>(group.size()));
+    for (const int64_t member : group)
+      total.bytes += first.executions * static_cast<double>(all[static_cast<size_t>(member)]->bytes);
+  }
+  return totals;
+}
+
+}  // namespace alpa::planner

@@ -1,0 +1,55 @@
+#include "alpa/planner/intra/predicted_program.h"
+
+#include <gtest/gtest.h>
+
+namespace alpa::planner {
+namespace {
+
+using hlo::Opcode;
+
+PredictedCollective sum(std::vector<int> axes, int64_t bytes = 64) {
+  return {Opcode::kAllReduce, bytes, std::move(axes), "f32 add", true, 1, 0};
+}
+
+const mesh::LogicalMesh kMesh({2, 4});
+
+TEST(PredictedProgram, MergesSumsOfTheSameAxes) {
+  const auto totals = [](std::vector<int> other, bool used) {
+    PredictedProgram program(kMesh);
+    const int32_t x = program.add_step(StepRole::kOther, {});
+    const int32_t a = program.add_collective(sum({0, 1}), x);
+    const int32_t b = program.add_step(StepRole::kMove, {program.add_collective(sum(std::move(other)), x)});
+    program.use(program.add_step(StepRole::kSum, {a, b}));
+    if (used) program.use(a);
+    return std::move(program).totals().at("all-reduce");
+  };
+  EXPECT_EQ(totals({1, 0}, false), (plan::CollectiveCount{1, 64}));
+  EXPECT_EQ(totals({0, 1}, true), (plan::CollectiveCount{1, 128}));  // combined
+  EXPECT_EQ(totals({0}, false), (plan::CollectiveCount{2, 128}));
+}
+
+TEST(PredictedProgram, FormsWhatIsLeftOfAnAllReduce) {
+  const auto totals = [](std::vector<int> over, std::vector<int> slice) {
+    PredictedProgram program(kMesh);
+    const int32_t all = program.add_collective(sum(std::move(over)), program.add_step(StepRole::kOther, {}));
+    program.use(program.add_slice(program.add_step(StepRole::kMove, {all}), 0, std::move(slice)));
+    return std::move(program).totals();
+  };
+  using Totals = std::map<std::string, plan::CollectiveCount>;
+  EXPECT_EQ(totals({0, 1}, {0, 1}), (Totals{{"reduce-scatter", {1, 64}}}));
+  EXPECT_EQ(totals({0, 1}, {1}), (Totals{{"reduce-scatter", {1, 64}}, {"all-reduce", {1, 16}}}));
+  EXPECT_EQ(totals({1}, {0}), (Totals{{"all-reduce", {1, 32}}}));
+  EXPECT_EQ(totals({1}, {0, 1}), (Totals{{"reduce-scatter", {1, 32}}}));
+}
+
+TEST(PredictedProgram, CombinesWhatDoesNotWait) {
+  PredictedProgram program(kMesh);
+  const int32_t x = program.add_step(StepRole::kOther, {});
+  const int32_t a = program.add_collective(sum({0}), x);
+  program.use(program.add_collective(sum({0}), a));
+  program.use(program.add_collective(sum({0}), x));
+  EXPECT_EQ(std::move(program).totals().at("all-reduce"), (plan::CollectiveCount{2, 192}));
+}
+
+}  // namespace
+}  // namespace alpa::planner
