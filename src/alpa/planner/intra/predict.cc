@@ -142,16 +142,38 @@ class PlanFiller {
     for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
   }
 
+  // What the partitioner makes of a sum that is scattered: an all-reduce, of which each device keeps a part.
+  static std::vector<Communication> before_passes(const Strategy& strategy) {
+    const std::vector<Communication>& all = strategy.communication;
+    if (all.empty() || all.front().kind != hlo::Opcode::kReduceScatter) return all;
+    Communication whole = all.front();
+    whole.kind = hlo::Opcode::kAllReduce;
+    for (size_t k = 1; k < all.size(); ++k)
+      whole.axes.insert(whole.axes.end(), all[k].axes.begin(), all[k].axes.end());
+    return {whole};
+  }
+
+  int32_t slice_scattered(const Strategy& strategy, const tensor::Shape& shape, int32_t step) {
+    for (const Communication& one : strategy.communication) {
+      if (one.kind != hlo::Opcode::kReduceScatter) continue;
+      const ShardingSpec summed = strategy.results[0].without(one.axes);
+      for (const sharding::ReshardStep& slice : reshard_.steps(shape, summed, strategy.results[0]))
+        step = program_.add_slice(step, *slice.result.dim_of(slice.axes.front()), slice.axes);
+    }
+    return step;
+  }
+
   void compute(const Node& node, const Strategy& strategy, int32_t step) {
     const hlo::Instruction& instruction = instruction_of(node);
     const std::string reduction = reduction_of(instruction);
-    for (const Communication& one : strategy.communication) {
+    for (const Communication& one : before_passes(strategy)) {
       const tensor::Shape& shape = graph_.values[static_cast<size_t>(node.results.at(0))].shape;
       PredictedCollective collective{one.kind,           one.bytes,       one.axes,        {},
                                      reduction == "add", node.executions, node.computation};
       collective.operands = std::string(tensor::name(shape.dtype));
       if (one.kind == hlo::Opcode::kAllReduce) collective.operands += " " + reduction;
       step = program_.add_collective(std::move(collective), step);
+      step = slice_scattered(strategy, shape, step);
     }
     for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
   }
