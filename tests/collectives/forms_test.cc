@@ -325,7 +325,7 @@ TEST(CombineCollectives, CombinesEveryKindAlongEveryDim) {
   for (const Opcode opcode : {Opcode::kAllGather, Opcode::kReduceScatter, Opcode::kAllToAll}) {
     for (const Axes axes : {1u, 2u, 3u}) {
       const Module before = every_dim(opcode, kMeshes[1], axes);
-      const Module after = combined(before);
+      const Module after = passes::combine_collectives(before, kDevices, int64_t{1} << 40);
       EXPECT_EQ(count(after, std::string(hlo::name(opcode))), 1) << hlo::name(opcode);
       EXPECT_EQ(bytes(after, std::string(hlo::name(opcode))), bytes(before, std::string(hlo::name(opcode))));
       expect_same(before, after);
