@@ -36,9 +36,13 @@ void Dump::plan(const plan::Plan& plan) const {
 }
 
 void Dump::partitioned(const compiler::Compiled& compiled) const {
-  if (!state_ || compiled.partitioned_module.empty()) return;
-  const std::string file = fmt::format("{:02}_partitioned.hlo.pb", state_->files++);
-  write_file(state_->folder + "/" + file, compiled.partitioned_module);
+  if (!state_) return;
+  const auto write = [&](const char* name, const std::string& module) {
+    if (module.empty()) return;
+    write_file(fmt::format("{}/{:02}_{}.hlo.pb", state_->folder, state_->files++, name), module);
+  };
+  write("partitioned_accumulate", compiled.accumulate_module);
+  write(compiled.accumulate_module.empty() ? "partitioned" : "partitioned_apply", compiled.partitioned_module);
 }
 
 }  // namespace alpa::tool

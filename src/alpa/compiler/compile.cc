@@ -4,6 +4,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/compiler/check_plan.h"
+#include "alpa/compiler/compile_accumulated.h"
 #include "alpa/cost/reshard_model.h"
 #include "alpa/hlo/flops.h"
 #include "alpa/hlo/proto_io.h"
@@ -31,6 +32,7 @@ hlo::Module annotated_module(const Program& program, const plan::Plan& plan, con
 Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
                  const passes::PassObserver& observer, Strategies strategies) {
   check_plan(program, plan);
+  if (program.accumulation) return compile_accumulated(program, plan, client, observer, strategies);
   require<InvalidArgumentError>(plan.mesh.num_devices() <= static_cast<int64_t>(client.devices().size()), "compile",
                                 "the plan's mesh {} needs {} devices, there are {}", plan.mesh.to_string(),
                                 plan.mesh.num_devices(), client.devices().size());

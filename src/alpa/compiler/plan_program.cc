@@ -17,12 +17,26 @@ using sharding::ShardingSpec;
 
 constexpr int64_t kEasyProofWork = 3'000'000'000;  // About a second or two.
 
-std::vector<planner::Feed> feeds_of(const Meta& meta) {
+std::vector<planner::Feed> feeds_of(const Program& program) {
   std::vector<planner::Feed> feeds;
+  const Meta& meta = program.meta;
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
     if (meta.outputs[k].feeds_input) feeds.push_back({static_cast<int>(k), *meta.outputs[k].feeds_input});
   }
+  if (!program.accumulation) return feeds;
+  const passes::Accumulation& layout = *program.accumulation;
+  for (int64_t k = 0; k < layout.num_accumulators; ++k) {
+    feeds.push_back({static_cast<int>(layout.accumulated(k)), static_cast<int>(layout.accumulator(k)),
+                     static_cast<double>(layout.micro_batches)});
+  }
   return feeds;
+}
+
+// The batches of all parts lie on the devices together.
+std::vector<int64_t> copies_of_inputs(const Program& program) {
+  std::vector<int64_t> copies;
+  for (const InputMeta& input : program.meta.inputs) copies.push_back(input.batch_dim ? program.micro_batches() : 1);
+  return copies;
 }
 
 // Batch inputs over all axes, the others whole: data parallelism. Empty if the batch does not divide.
@@ -172,7 +186,8 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
       .graph = program.graph,
       .collectives = collectives,
       .pinned_inputs = std::move(pins),
-      .feeds = feeds_of(program.meta),
+      .feeds = feeds_of(program),
+      .input_copies = copies_of_inputs(program),
       .memory_cap_bytes = options.memory_cap_bytes
                               ? options.memory_cap_bytes
                               : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
@@ -187,7 +202,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
     plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape,
                            assignment.spec(program.graph, program.graph.inputs[k])});
   }
-  for (size_t k = 0; k < program.graph.outputs.size(); ++k) {
+  for (size_t k = 0; k < program.meta.outputs.size(); ++k) {
     const hlo::ValueId value = program.graph.outputs[k];
     const tensor::Shape& shape = program.graph.values[static_cast<size_t>(value)].shape;
     const auto feeds = program.meta.outputs[k].feeds_input;
@@ -296,6 +311,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   plan.program_hash = program.hash;
   plan.cluster = options.cluster;
   plan.method = name(options.method);
+  plan.micro_batches = program.micro_batches();
   plan.planning_seconds = elapsed();
   if (best->problem) options.problem_observer(*best->problem);
   return std::move(plan);

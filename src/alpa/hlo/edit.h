@@ -43,6 +43,9 @@ void set_groups(Instruction& instruction, int64_t feature_groups, int64_t batch_
 Instruction make_custom_call(const std::string& target, std::string name, tensor::Shape shape,
                              std::vector<InstructionId> operands);
 
+Instruction make_parameter(std::string name, const tensor::Shape& shape, int64_t number);
+void set_parameter_number(Instruction& instruction, int64_t number);
+Instruction make_get_tuple_element(std::string name, tensor::Shape shape, InstructionId tuple, int64_t index);
 void set_tuple_index(Instruction& instruction, int64_t index);
 void set_op_name(Instruction& instruction, const std::string& op_name);
 

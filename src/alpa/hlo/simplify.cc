@@ -74,6 +74,10 @@ Module simplify_entry(const Module& module) {
   result.entry_computation() = merged(module, module.entry_computation());
   // A merge may leave behind what only the dropped copy needed: nothing, since operands of equal instructions are
   // equal.
+  return without_uncalled(std::move(result));
+}
+
+Module without_uncalled(Module result) {
   std::vector<bool> called(result.computations.size(), false);
   called[static_cast<size_t>(result.entry)] = true;
   for (size_t id = result.computations.size(); id-- > 0;) {

@@ -9,4 +9,7 @@ namespace alpa::hlo {
 /// they are, those that nothing calls dropped. Meant for a program whose calls are inlined. Cost: O(instructions).
 Module simplify_entry(const Module& module);
 
+/// The module without the computations that its entry does not call, directly or through others.
+Module without_uncalled(Module module);
+
 }  // namespace alpa::hlo

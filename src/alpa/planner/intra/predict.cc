@@ -32,7 +32,8 @@ class PlanFiller {
     }
     for (const Feed& feed : request_.feeds) {
       const ShardingSpec& spec = assignment_.spec(graph_, graph_.inputs[static_cast<size_t>(feed.input)]);
-      add_reshard({graph_.outputs[static_cast<size_t>(feed.output)], spec, 1, request_.module.entry, end});
+      add_reshard(
+          {graph_.outputs[static_cast<size_t>(feed.output)], spec, feed.executions, request_.module.entry, end});
     }
     plan_.objective_seconds = assignment_.objective_seconds;
     plan_.bound_seconds = assignment_.bound_seconds;
@@ -100,7 +101,7 @@ class PlanFiller {
     if (before == request.to) return;
     for (const sharding::ReshardStep& step : reshard_.steps(shape, before, request.to)) {
       if (step.kind != sharding::ReshardStep::Kind::kSlice) {
-        const auto [copy, made] = copies_.try_emplace({request.computation, value, step.result});
+        const auto [copy, made] = copies_.try_emplace({request.computation, request.executions, value, step.result});
         if (made) {
           count(cost::opcode_of(step.kind), step_bytes(shape, before, step, mesh), step.axes, request.executions);
           copy->second = {tensor::byte_size(local_shape(shape, step.result, mesh)), request.at, request.at + 1};
@@ -127,6 +128,10 @@ class PlanFiller {
   void count_values() {
     changes_.assign(graph_.nodes.size() + 1, 0);
     const std::vector<Lifetime> lives = lifetimes(request_.module, graph_);
+    std::vector<int64_t> copies(graph_.nodes.size(), 1);
+    for (size_t input = 0; input < request_.input_copies.size(); ++input)
+      copies[static_cast<size_t>(graph_.values[static_cast<size_t>(graph_.inputs[input])].producer)] =
+          request_.input_copies[input];
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       const Lifetime& life = lives[static_cast<size_t>(id)];
       if (assignment_.is_generator(id) || !life.occupies) continue;
@@ -134,7 +139,7 @@ class PlanFiller {
         const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
         if (!shape.is_array()) continue;
         const auto local = local_shape(shape, assignment_.spec(graph_, value), request_.collectives.logical_mesh());
-        occupy(life.begin, life.end, tensor::byte_size(local));
+        occupy(life.begin, life.end, copies[static_cast<size_t>(id)] * tensor::byte_size(local));
       }
     }
   }
@@ -151,7 +156,8 @@ class PlanFiller {
   const Assignment& assignment_;
   plan::Plan& plan_;
   cost::ReshardModel reshard_;
-  std::map<std::tuple<hlo::ComputationId, ValueId, ShardingSpec>, Copy> copies_;
+  /// By where they are made and how often: what runs once a micro-batch and once a step is in two programs.
+  std::map<std::tuple<hlo::ComputationId, double, ValueId, ShardingSpec>, Copy> copies_;
   std::vector<int64_t> changes_;  ///< Of the bytes alive, by node.
 };
 
