@@ -104,8 +104,8 @@ Step trace_step(StepInputs inputs, int64_t micro_batches,
     require<InvalidArgumentError>(inputs.arrays[k]->defined(), "parallelize", "{} is an Array that was never assigned",
                                   inputs.names[k]);
   }
-  const std::vector<Shape> shapes = micro_batch_shapes(inputs.arrays, inputs.names, inputs.batch,
-                                                       checked_micro_batches(micro_batches));
+  const std::vector<Shape> shapes =
+      micro_batch_shapes(inputs.arrays, inputs.names, inputs.batch, checked_micro_batches(micro_batches));
   frontend::TraceScope scope("parallelize");
   scope.trace()->is_step = true;
   std::vector<Array> parameters;
@@ -117,8 +117,8 @@ Step trace_step(StepInputs inputs, int64_t micro_batches,
                                   output_names[k]);
   }
   frontend::Closure closure = std::move(scope).finish(std::move(results));
-  return {std::move(closure.function), std::move(inputs.names), output_names, std::move(inputs.donated),
-          std::move(inputs.batch), micro_batches};
+  return {std::move(closure.function), std::move(inputs.names), output_names,
+          std::move(inputs.donated),   std::move(inputs.batch), micro_batches};
 }
 
 }  // namespace alpa::api

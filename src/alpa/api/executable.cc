@@ -352,7 +352,8 @@ class CompiledStep : public Executable, public Tenant {
   std::vector<double> seconds_;
 };
 
-// The memory of a donated input, unless it is cut into parts, goes to the first output of its shape that is still free: for a state, its own successor.
+// The memory of a donated input, unless it is cut into parts, goes to the first output of its shape that is still free:
+// for a state, its own successor.
 std::vector<compiler::OutputMeta> outputs_of(const Step& step) {
   std::map<std::string, std::deque<int>> donated;  // inputs that are free, by shape
   for (size_t input = 0; input < step.donated.size(); ++input) {

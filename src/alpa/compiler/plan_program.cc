@@ -54,16 +54,18 @@ std::optional<std::vector<std::optional<ShardingSpec>>> data_parallel_inputs(con
   return specs;
 }
 
-[[noreturn]] void raise_batch_does_not_divide(const Meta& meta, const mesh::LogicalMesh& mesh) {
-  for (const InputMeta& input : meta.inputs) {
+[[noreturn]] void raise_batch_does_not_divide(const Program& program, const mesh::LogicalMesh& mesh) {
+  for (const InputMeta& input : program.meta.inputs) {
     if (!input.batch_dim) continue;
     const int64_t batch = input.shape.dims[static_cast<size_t>(*input.batch_dim)];
     if (batch > 0 && batch % mesh.num_devices() == 0) continue;
-    raise<InvalidArgumentError>(
-        "plan",
-        "method data: the batch of input {} is {}, no multiple of {} devices; use method shard or fewer "
-        "devices",
-        input.name, batch, mesh.num_devices());
+    const std::string part =
+        program.accumulation ? fmt::format("one of {} micro-batches", program.micro_batches()) : "the batch";
+    raise<InvalidArgumentError>("plan",
+                                "method data: {} of input {} is {}, no multiple of {} devices; use method shard{} or "
+                                "fewer devices",
+                                part, input.name, batch, mesh.num_devices(),
+                                program.accumulation ? ", fewer micro-batches" : "");
   }
   raise<InternalError>("plan", "the batch divides and does not divide");
 }
@@ -172,7 +174,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
     require<InvalidArgumentError>(known, "plan",
                                   "method data divides the batch, and no input is known to be one: give --meta with "
                                   "\"role\": \"batch\" and \"batch_dim\", or use --method shard");
-    if (!data_parallel) raise_batch_does_not_divide(program.meta, mesh);
+    if (!data_parallel) raise_batch_does_not_divide(program, mesh);
     for (size_t k = 0; k < pins.size(); ++k) {
       if (!pins[k]) pins[k] = (*data_parallel)[k];
     }

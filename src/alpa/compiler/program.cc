@@ -196,8 +196,8 @@ Program load_program(std::string bytes, std::string_view source, const std::opti
   Program program;
   bytes = hlo::unpack(std::move(bytes));
   program.hash = plan::program_hash(bytes);
-  program.module = prepared(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)), observer,
-                            micro_batches > 1);
+  program.module =
+      prepared(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)), observer, micro_batches > 1);
   program.graph = hlo::build_value_graph(program.module);
   check_donations(program.module, program.graph);
   if (meta) name_source(meta->source, [&] { check_fits(*meta, program.module, program.graph); });

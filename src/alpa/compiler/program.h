@@ -36,9 +36,9 @@ std::string module_bytes(std::string bytes, std::string_view source, const Stabl
 
 /// Reads a step from the bytes of its file (plain or xz; HloModuleProto, HloProto, StableHLO). Without `meta`, names
 /// come from each parameter's op_name, and state from the donation entries; what is not donated is the batch, unless
-/// nothing is: then it is not known. `observer` sees each pass. With `micro_batches` above 1 the step is that of one of so
-/// many parts of a batch, with its gradients accumulated. Errors: InvalidArgumentError that names `source` and what is
-/// wrong with it; UnsupportedError for XLA's HLO text; those of passes::write_accumulation.
+/// nothing is: then it is not known. `observer` sees each pass. With `micro_batches` above 1 the step is that of one of
+/// so many parts of a batch, with its gradients accumulated. Errors: InvalidArgumentError that names `source` and what
+/// is wrong with it; UnsupportedError for XLA's HLO text; those of passes::write_accumulation.
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
                      const StableHloReader& stablehlo, const passes::PassObserver& observer = {},
                      int64_t micro_batches = 1);

@@ -76,7 +76,8 @@ hlo::Module extract(const hlo::Module& module, const Reach& reach, const std::ve
     elements.push_back(map[at(reach.seen_through(output))]);
     shapes.push_back(old[output].shape);
   }
-  entry.root = append(hlo::make_instruction(Opcode::kTuple, old[old.root].name, tensor::Shape::tuple(shapes), elements));
+  entry.root =
+      append(hlo::make_instruction(Opcode::kTuple, old[old.root].name, tensor::Shape::tuple(shapes), elements));
   return hlo::without_uncalled(std::move(result));
 }
 

@@ -147,11 +147,12 @@ class Writer {
   }
 
   [[noreturn]] void raise_passes_by(const std::string& what) const {
-    raise<InvalidArgumentError>(kPlace,
-                                "{} depends on the batch otherwise than through the gradient marker, so {} micro-batches "
-                                "would leave only the last one's value: return it as an auxiliary output of "
-                                "value_and_grad, or use 1 micro-batch",
-                                what, request_.micro_batches);
+    raise<InvalidArgumentError>(
+        kPlace,
+        "{} depends on the batch otherwise than through the gradient marker, so {} micro-batches "
+        "would leave only the last one's value: return it as an auxiliary output of "
+        "value_and_grad, or use 1 micro-batch",
+        what, request_.micro_batches);
   }
 
   const std::string& output_name(size_t output) const { return request_.output_names.at(output); }
@@ -240,9 +241,8 @@ class Writer {
       const Shape shape = crossing_shape(crossing);
       if (!is_averaged(shape.dtype)) continue;
       const int64_t k = layout_.num_accumulators++;
-      accumulators_.push_back(append(hlo::make_parameter(fresh(fmt::format("accumulator.{}", k)),
-                                                         Shape(sum_type(shape.dtype), shape.dims),
-                                                         layout_.accumulator(k))));
+      accumulators_.push_back(append(hlo::make_parameter(
+          fresh(fmt::format("accumulator.{}", k)), Shape(sum_type(shape.dtype), shape.dims), layout_.accumulator(k))));
     }
   }
 
@@ -310,7 +310,8 @@ class Writer {
     size_t next = 0;
     for (Crossing& crossing : crossings_) {
       const Shape shape = crossing_shape(crossing);
-      const InstructionId value = crossing.marker < 0 ? element(outputs_[crossing.output]) : map_.at(at(crossing.value));
+      const InstructionId value =
+          crossing.marker < 0 ? element(outputs_[crossing.output]) : map_.at(at(crossing.value));
       crossing.stored = is_averaged(shape.dtype)
                             ? accumulate(value, shape, accumulators_[next], next)
                             : add(Opcode::kCopy, fmt::format("latest.{}", layout_.num_latest++), shape, {value});
@@ -326,8 +327,7 @@ class Writer {
 
   InstructionId accumulate(InstructionId value, const Shape& shape, InstructionId accumulator, size_t k) {
     const Shape sum(sum_type(shape.dtype), shape.dims);
-    const InstructionId first =
-        broadcast(fmt::format("first.{}", k), flag_, Shape(DType::kPred, shape.dims));
+    const InstructionId first = broadcast(fmt::format("first.{}", k), flag_, Shape(DType::kPred, shape.dims));
     const InstructionId zeros = broadcast(fmt::format("zeros.{}", k), number(sum.dtype, 0), sum);
     const InstructionId before = add(Opcode::kSelect, fmt::format("before.{}", k), sum, {first, zeros, accumulator});
     if (sum.dtype != shape.dtype) value = add(Opcode::kConvert, fmt::format("addend.{}", k), sum, {value});
@@ -382,7 +382,7 @@ class Writer {
   const Reach reach_;
   Accumulation layout_;
   std::vector<InstructionId> markers_;
-  std::vector<bool> of_batch_, of_marker_;          ///< By instruction: what it depends on.
+  std::vector<bool> of_batch_, of_marker_;         ///< By instruction: what it depends on.
   std::vector<bool> for_outputs_, for_gradients_;  ///< By instruction: what needs it.
   std::vector<Leaf> outputs_;
   std::set<std::pair<InstructionId, size_t>> used_;

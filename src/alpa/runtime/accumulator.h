@@ -12,11 +12,11 @@ namespace alpa::runtime {
 /// How the two programs of a step with gradient accumulation take and give arrays.
 struct AccumulationWiring {
   int64_t micro_batches = 1;
-  std::vector<std::optional<int>> batch_dims;    ///< By input of the step: the dim that is cut into micro-batches.
-  std::vector<int> accumulate_inputs;            ///< Inputs of the step that are the first parameters of one program
-  std::vector<int> apply_inputs;                 ///< and of the other.
-  std::vector<plan::TensorPlan> accumulators;    ///< Last parameters and first outputs of `accumulate`.
-  int64_t num_latest = 0;                        ///< Its other outputs: values of the last micro-batch.
+  std::vector<std::optional<int>> batch_dims;  ///< By input of the step: the dim that is cut into micro-batches.
+  std::vector<int> accumulate_inputs;          ///< Inputs of the step that are the first parameters of one program
+  std::vector<int> apply_inputs;               ///< and of the other.
+  std::vector<plan::TensorPlan> accumulators;  ///< Last parameters and first outputs of `accumulate`.
+  int64_t num_latest = 0;                      ///< Its other outputs: values of the last micro-batch.
 };
 
 /// Runs the part of a step that finds gradients, once a micro-batch, and keeps the accumulators between steps.

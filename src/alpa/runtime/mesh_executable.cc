@@ -69,10 +69,9 @@ std::vector<tensor::Literal> MeshExecutable::parts_of(const tensor::Literal& inp
     tensor::Shape batch = planned.shape;
     const int dim = *accumulator_->wiring().batch_dims[index];
     batch.dims[static_cast<size_t>(dim)] *= micro_batches();
-    require<InvalidArgumentError>(input.shape() == batch, "run",
-                                  "input {} is {}, {} micro-batches of the program's {} are {}", planned.name,
-                                  tensor::to_string(input.shape()), micro_batches(), tensor::to_string(planned.shape),
-                                  tensor::to_string(batch));
+    require<InvalidArgumentError>(
+        input.shape() == batch, "run", "input {} is {}, {} micro-batches of the program's {} are {}", planned.name,
+        tensor::to_string(input.shape()), micro_batches(), tensor::to_string(planned.shape), tensor::to_string(batch));
     for (int64_t k = 0; k < micro_batches(); ++k) parts.push_back(micro_batch(input, dim, micro_batches(), k));
     return parts;
   }
@@ -92,7 +91,8 @@ void MeshExecutable::set_inputs(const std::vector<tensor::Literal>& inputs) {
       placed_in.push_back(placed_.size());
       placed_.push_back(DistributedArray::place(executable_.client(), part, inputs_[k].spec, mesh_));
     }
-    if (is_cut(k) && !whole) placed_in.insert(placed_in.end(), static_cast<size_t>(micro_batches() - 1), placed_in.back());
+    if (is_cut(k) && !whole)
+      placed_in.insert(placed_in.end(), static_cast<size_t>(micro_batches() - 1), placed_in.back());
   }
   arguments_.assign(static_cast<size_t>(mesh_.num_devices()), {});
   for (size_t device = 0; device < arguments_.size(); ++device) {
