@@ -69,15 +69,7 @@ Computation merged(const Module& module, const Computation& computation) {
 
 }  // namespace
 
-Module simplify_entry(const Module& module) {
-  Module result = module;
-  result.entry_computation() = merged(module, module.entry_computation());
-  // A merge may leave behind what only the dropped copy needed: nothing, since operands of equal instructions are
-  // equal.
-  return without_uncalled(std::move(result));
-}
-
-Module without_uncalled(Module result) {
+Module drop_uncalled(Module result) {
   std::vector<bool> called(result.computations.size(), false);
   called[static_cast<size_t>(result.entry)] = true;
   for (size_t id = result.computations.size(); id-- > 0;) {
@@ -99,6 +91,14 @@ Module without_uncalled(Module result) {
   result.entry = map[static_cast<size_t>(result.entry)];
   result.computations = std::move(kept);
   return result;
+}
+
+Module simplify_entry(const Module& module) {
+  Module result = module;
+  result.entry_computation() = merged(module, module.entry_computation());
+  // A merge may leave behind what only the dropped copy needed: nothing, since operands of equal instructions are
+  // equal.
+  return drop_uncalled(std::move(result));
 }
 
 }  // namespace alpa::hlo

@@ -78,7 +78,7 @@ hlo::Module extract(const hlo::Module& module, const Reach& reach, const std::ve
   }
   entry.root =
       append(hlo::make_instruction(Opcode::kTuple, old[old.root].name, tensor::Shape::tuple(shapes), elements));
-  return hlo::without_uncalled(std::move(result));
+  return hlo::drop_uncalled(std::move(result));
 }
 
 }  // namespace
