@@ -78,8 +78,9 @@ void add_step_options(CLI::App& app, StepOptions& options) {
       ->allow_extra_args(false);
   app.add_option("--cluster", options.cluster, "Ready description (`alpa devices --help` lists them) or a JSON file")
       ->default_str("local-cpu");
-  app.add_option("--micro-batches", options.micro_batches,
-                 "Parts that a batch is run in, gradients accumulated; STEP, with gradient markers, is that of one part")
+  app.add_option(
+         "--micro-batches", options.micro_batches,
+         "Parts that a batch is run in, gradients accumulated; STEP, with gradient markers, is that of one part")
       ->default_str("1")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--plugin", options.plugin,
