@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "alpa/base/file.h"
 #include "alpa/compiler/compile.h"
@@ -248,12 +249,14 @@ Errors of_same_batches(const Fixture& data, runtime::MeshExecutable& executable)
   return errors;
 }
 
-Errors of_other_batches(const Fixture& data, int count, const pjrt::Client& client,
-                        runtime::MeshExecutable& executable) {
+Errors of_other_batches(const Fixture& data, int count, int plugin, runtime::MeshExecutable& executable) {
   Errors errors;
   const auto batches = other_batches(data, count);
   executable.set_inputs(together(data, batches));
-  for (const std::vector<Literal>& expected : reference(data, batches, client)) {
+  static std::map<std::tuple<const Fixture*, int, int>, std::vector<std::vector<Literal>>> known;
+  const auto [found, added] = known.try_emplace({&data, count, plugin});
+  if (added) found->second = reference(data, batches, client(plugin));
+  for (const std::vector<Literal>& expected : found->second) {
     executable.step();
     executable.sync();
     for (size_t k = 0; k < expected.size(); ++k) {
@@ -287,7 +290,7 @@ TEST_P(MicroBatches, GiveTheNumbersOfOneDevice) {
   EXPECT_EQ(plan.micro_batches, count);
   compiler::Compiled compiled = compiler::compile(program, plan, client(plugin));
   const Errors same = of_same_batches(data, compiled.executable);
-  const Errors other = of_other_batches(data, count, client(plugin), compiled.executable);
+  const Errors other = of_other_batches(data, count, plugin, compiled.executable);
   EXPECT_LE(same.loss, kLossTolerance);
   EXPECT_LE(same.value, kParameterTolerance);
   EXPECT_LE(other.loss, kLossTolerance);
