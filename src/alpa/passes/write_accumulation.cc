@@ -7,12 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/markers.h"
-#include "alpa/passes/drop_markers.h"
-#include "alpa/passes/reach.h"
+#include "alpa/passes/gradient_cut.h"
 
 namespace alpa::passes {
 namespace {
@@ -24,32 +22,19 @@ using hlo::Opcode;
 using tensor::DType;
 using tensor::Shape;
 
-constexpr const char* kPlace = "micro-batches";
-
-bool is_averaged(DType dtype) { return tensor::is_floating(dtype) || tensor::is_complex(dtype); }
+using Leaf = GradientCut::Leaf;
+using Crossing = GradientCut::Crossing;
 
 // The element type of the accumulator.
 DType sum_type(DType dtype) {
   return tensor::is_floating(dtype) && tensor::bit_width(dtype) < 32 ? DType::kF32 : dtype;
 }
 
-void check_marker(const Computation& entry, const Instruction& marker, const AccumulationRequest& request) {
-  require_identity(entry, marker);
-  const bool says = hlo::backend_config(marker).find("num_values") != std::string::npos;
-  require<InvalidArgumentError>(says || request.marked_operands, kPlace,
-                                "marker {} ({}) does not say which of its operands are gradients: give \"num_values\" "
-                                "in its backend_config, or \"marker\": {{\"operands\": [...]}} in --meta",
-                                marker.name, hlo::kGradientMarker);
-  require<InvalidArgumentError>(says || *request.marked_operands == marker.operands.size(), kPlace,
-                                "marker {} has {} operands, --meta lists {} in \"marker\": is it of this program?",
-                                marker.name, marker.operands.size(), request.marked_operands.value_or(0));
-}
-
 // The step rewritten instruction by instruction.
 class Writer {
  public:
   Writer(const hlo::Module& module, const AccumulationRequest& request)
-      : module_(module), old_(module.entry_computation()), request_(request), reach_(old_) {
+      : module_(module), old_(module.entry_computation()), request_(request), cut_(old_, request) {
     map_.assign(old_.instructions.size(), -1);
     for (const Computation& computation : module.computations) {
       for (const Instruction& instruction : computation.instructions) names_.insert(instruction.name);
@@ -58,165 +43,20 @@ class Writer {
   }
 
   WrittenAccumulation run() {
-    find_markers();
-    find_dependences();
-    outputs_ = leaves(old_.root);
-    need_for_outputs();
-    need_for_gradients();
     write_parameters();
     for (InstructionId id = 0; id < old_.size(); ++id) {
-      if (for_gradients_[at(id)]) copy(id);
+      if (cut_.is_for_gradients(id)) copy(id);
     }
     accumulate();
     for (InstructionId id = 0; id < old_.size(); ++id) {
-      if (for_outputs_[at(id)]) copy(id);
+      if (cut_.is_for_outputs(id)) copy(id);
     }
     return finish();
   }
 
  private:
-  /// One array of an instruction's value.
-  struct Leaf {
-    InstructionId id = 0;
-    std::vector<int64_t> path;  ///< Elements of tuples.
-  };
-  /// An operand of a marker that the step uses, or an output that passes all markers by.
-  struct Crossing {
-    InstructionId value = 0;
-    InstructionId marker = -1;
-    size_t operand = 0;
-    size_t output = 0;
-    InstructionId stored = -1;  ///< In the new program: what crosses from micro-batches to the step.
-  };
-
   static size_t at(InstructionId id) { return static_cast<size_t>(id); }
-  InstructionId seen(InstructionId id) const { return reach_.seen_through(id); }
-
-  void find_markers() {
-    for (InstructionId id = 0; id < old_.size(); ++id) {
-      if (!hlo::is_gradient_marker(old_[id])) continue;
-      check_marker(old_, old_[id], request_);
-      markers_.push_back(id);
-    }
-    require<InvalidArgumentError>(!markers_.empty(), kPlace,
-                                  "the program has no gradient marker ({}), which tells where gradients are found and "
-                                  "where they are applied: export it with one (in C++: value_and_grad or grad directly "
-                                  "in the step), or use 1 micro-batch",
-                                  hlo::kGradientMarker);
-  }
-
-  void find_dependences() {
-    of_batch_.assign(old_.instructions.size(), false);
-    of_marker_.assign(old_.instructions.size(), false);
-    for (InstructionId id = 0; id < old_.size(); ++id) {
-      const Instruction& instruction = old_[id];
-      if (instruction.opcode == Opcode::kParameter)
-        of_batch_[at(id)] = request_.batch_inputs.at(static_cast<size_t>(hlo::parameter_number(instruction)));
-      for (const InstructionId operand : reach_.operands(id)) {
-        of_batch_[at(id)] = of_batch_[at(id)] || of_batch_[at(operand)];
-        of_marker_[at(id)] = of_marker_[at(id)] || of_marker_[at(operand)];
-      }
-      if (!hlo::is_gradient_marker(instruction)) continue;
-      require<UnsupportedError>(!of_marker_[at(id)], kPlace,
-                                "gradient marker {} comes after another one: gradients that depend on gradients of the "
-                                "same step that are applied cannot be accumulated; use 1 micro-batch",
-                                instruction.name);
-      of_batch_[at(id)] = false;
-      of_marker_[at(id)] = true;
-    }
-  }
-
-  std::vector<Leaf> leaves(InstructionId root) const {
-    std::vector<Leaf> result;
-    add_leaves({seen(root), {}}, old_[root].shape, result);
-    return result;
-  }
-
-  void add_leaves(const Leaf& leaf, const Shape& shape, std::vector<Leaf>& result) const {
-    if (!shape.is_tuple()) return result.push_back(leaf);
-    const Instruction& instruction = old_[leaf.id];
-    for (size_t k = 0; k < shape.elements.size(); ++k) {
-      if (leaf.path.empty() && instruction.opcode == Opcode::kTuple) {
-        add_leaves({seen(instruction.operands[k]), {}}, shape.elements[k], result);
-        continue;
-      }
-      Leaf element = leaf;
-      element.path.push_back(static_cast<int64_t>(k));
-      add_leaves(element, shape.elements[k], result);
-    }
-  }
-
-  [[noreturn]] void raise_passes_by(const std::string& what) const {
-    raise<InvalidArgumentError>(
-        kPlace,
-        "{} depends on the batch otherwise than through the gradient marker, so {} micro-batches "
-        "would leave only the last one's value: return it as an auxiliary output of "
-        "value_and_grad, or use 1 micro-batch",
-        what, request_.micro_batches);
-  }
-
-  const std::string& output_name(size_t output) const { return request_.output_names.at(output); }
-
-  void need_for_outputs() {
-    std::vector<InstructionId> roots;
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      const InstructionId id = outputs_[k].id;
-      if (!of_batch_[at(id)]) {
-        use(outputs_[k], roots);
-        continue;
-      }
-      const Shape& shape = shape_of(outputs_[k]);
-      if (of_marker_[at(id)] || is_averaged(shape.dtype)) raise_passes_by("output " + output_name(k));
-      crossings_.push_back({id, -1, 0, k, -1});
-    }
-    for_outputs_ = reach_.ancestors(roots, [&](InstructionId id) { return hlo::is_gradient_marker(old_[id]); });
-    for (InstructionId id = 0; id < old_.size(); ++id) {
-      if (!for_outputs_[at(id)]) continue;
-      if (of_batch_[at(id)]) raise_passes_by(where(id));
-      for (const InstructionId operand : reach_.operands(id)) use_marker(operand, id);
-    }
-    std::stable_sort(crossings_.begin(), crossings_.end(), [](const Crossing& a, const Crossing& b) {
-      return std::pair(at(a.marker), a.operand) < std::pair(at(b.marker), b.operand);
-    });
-  }
-
-  std::string where(InstructionId id) const {
-    const std::string path = hlo::op_name(old_[id]);
-    return fmt::format("instruction {}{}", old_[id].name, path.empty() ? "" : " (" + path + ")");
-  }
-
-  // A leaf of an output: what is to be computed for it, if it is not a marker's element itself.
-  void use(const Leaf& leaf, std::vector<InstructionId>& roots) {
-    if (!hlo::is_gradient_marker(old_[leaf.id])) return roots.push_back(leaf.id);
-    use_operand(leaf.id, leaf.path.empty() ? 0 : static_cast<size_t>(leaf.path[0]));
-  }
-
-  void use_marker(InstructionId operand, InstructionId user) {
-    const Instruction& marker = old_[operand];
-    if (!hlo::is_gradient_marker(marker)) return;
-    if (old_[user].opcode == Opcode::kGetTupleElement)
-      return use_operand(operand, static_cast<size_t>(hlo::tuple_index(old_[user])));
-    for (size_t k = 0; k < marker.operands.size(); ++k) use_operand(operand, k);
-  }
-
-  void use_operand(InstructionId marker, size_t operand) {
-    if (!used_.emplace(marker, operand).second) return;
-    crossings_.push_back({seen(old_[marker].operands[operand]), marker, operand, 0, -1});
-  }
-
-  void need_for_gradients() {
-    std::vector<InstructionId> roots;
-    for (const Crossing& crossing : crossings_) roots.push_back(crossing.value);
-    for_gradients_ = reach_.ancestors(roots, [](InstructionId) { return false; });
-    for (InstructionId id = 0; id < old_.size(); ++id) {
-      const Opcode opcode = old_[id].opcode;
-      require<UnsupportedError>(
-          !for_gradients_[at(id)] || !for_outputs_[at(id)] ||
-              (opcode != Opcode::kRng && opcode != Opcode::kRngGetAndUpdateState),
-          kPlace, "{} draws random numbers both for the gradients and for what follows them: use 1 micro-batch",
-          where(id));
-    }
-  }
+  InstructionId seen(InstructionId id) const { return cut_.reach().seen_through(id); }
 
   std::string fresh(const std::string& base) {
     std::string name = base;
@@ -237,23 +77,13 @@ class Writer {
     for (const InstructionId id : hlo::parameters(old_)) map_[at(id)] = append(old_[id]);
     layout_.num_inputs = static_cast<int64_t>(new_.size());
     flag_ = append(hlo::make_parameter(fresh("first_micro_batch"), Shape(DType::kPred, {}), layout_.flag()));
-    for (Crossing& crossing : crossings_) {
-      const Shape shape = crossing_shape(crossing);
+    for (const Crossing& crossing : cut_.crossings()) {
+      const Shape shape = cut_.shape_of(crossing);
       if (!is_averaged(shape.dtype)) continue;
       const int64_t k = layout_.num_accumulators++;
       accumulators_.push_back(append(hlo::make_parameter(
           fresh(fmt::format("accumulator.{}", k)), Shape(sum_type(shape.dtype), shape.dims), layout_.accumulator(k))));
     }
-  }
-
-  Shape shape_of(const Leaf& leaf) const {
-    Shape shape = old_[leaf.id].shape;
-    for (const int64_t k : leaf.path) shape = Shape(shape.elements.at(static_cast<size_t>(k)));
-    return shape;
-  }
-
-  Shape crossing_shape(const Crossing& crossing) const {
-    return crossing.marker < 0 ? shape_of(outputs_[crossing.output]) : old_[crossing.value].shape;
   }
 
   void copy(InstructionId id) {
@@ -308,20 +138,20 @@ class Writer {
   // All sums, then all means: what runs for each micro-batch is in one piece.
   void accumulate() {
     size_t next = 0;
-    for (Crossing& crossing : crossings_) {
-      const Shape shape = crossing_shape(crossing);
+    for (const Crossing& crossing : cut_.crossings()) {
+      const Shape shape = cut_.shape_of(crossing);
       const InstructionId value =
-          crossing.marker < 0 ? element(outputs_[crossing.output]) : map_.at(at(crossing.value));
-      crossing.stored = is_averaged(shape.dtype)
-                            ? accumulate(value, shape, accumulators_[next], next)
-                            : add(Opcode::kCopy, fmt::format("latest.{}", layout_.num_latest++), shape, {value});
-      next += is_averaged(shape.dtype);
+          crossing.marker < 0 ? element(cut_.outputs()[crossing.output]) : map_.at(at(crossing.value));
+      const bool averaged = is_averaged(shape.dtype);
+      stored_.push_back(averaged ? accumulate(value, shape, accumulators_[next], next)
+                                 : add(Opcode::kCopy, fmt::format("latest.{}", layout_.num_latest++), shape, {value}));
+      next += averaged;
     }
-    for (const Crossing& crossing : crossings_) {
+    for (size_t k = 0; k < stored_.size(); ++k) {
+      const Crossing& crossing = cut_.crossings()[k];
       if (crossing.marker < 0) continue;
       const Shape& shape = old_[crossing.value].shape;
-      results_[{crossing.marker, crossing.operand}] =
-          is_averaged(shape.dtype) ? mean(crossing.stored, shape) : crossing.stored;
+      results_[{crossing.marker, crossing.operand}] = is_averaged(shape.dtype) ? mean(stored_[k], shape) : stored_[k];
     }
   }
 
@@ -344,14 +174,15 @@ class Writer {
   }
 
   WrittenAccumulation finish() {
-    std::vector<InstructionId> roots(outputs_.size(), -1);
+    std::vector<InstructionId> roots(cut_.outputs().size(), -1);
     std::vector<InstructionId> accumulated, latest;
-    for (const Crossing& crossing : crossings_) {
-      if (crossing.marker < 0) roots[crossing.output] = crossing.stored;
-      (is_averaged(new_[at(crossing.stored)].shape.dtype) ? accumulated : latest).push_back(crossing.stored);
+    for (size_t k = 0; k < stored_.size(); ++k) {
+      const Crossing& crossing = cut_.crossings()[k];
+      if (crossing.marker < 0) roots[crossing.output] = stored_[k];
+      (is_averaged(new_[at(stored_[k])].shape.dtype) ? accumulated : latest).push_back(stored_[k]);
     }
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      if (roots[k] < 0) roots[k] = result_leaf(outputs_[k]);
+    for (size_t k = 0; k < cut_.outputs().size(); ++k) {
+      if (roots[k] < 0) roots[k] = result_leaf(cut_.outputs()[k]);
     }
     layout_.num_outputs = static_cast<int64_t>(roots.size());
     roots.insert(roots.end(), accumulated.begin(), accumulated.end());
@@ -379,14 +210,8 @@ class Writer {
   const hlo::Module& module_;
   const Computation& old_;
   const AccumulationRequest& request_;
-  const Reach reach_;
+  const GradientCut cut_;
   Accumulation layout_;
-  std::vector<InstructionId> markers_;
-  std::vector<bool> of_batch_, of_marker_;         ///< By instruction: what it depends on.
-  std::vector<bool> for_outputs_, for_gradients_;  ///< By instruction: what needs it.
-  std::vector<Leaf> outputs_;
-  std::set<std::pair<InstructionId, size_t>> used_;
-  std::vector<Crossing> crossings_;
   std::set<std::string> names_;
   std::vector<Instruction> new_;
   std::vector<InstructionId> map_;
@@ -394,6 +219,7 @@ class Writer {
   std::map<std::pair<DType, double>, InstructionId> numbers_;
   InstructionId flag_ = -1;
   std::vector<InstructionId> accumulators_;
+  std::vector<InstructionId> stored_;  ///< By crossing: what goes from micro-batches to the step.
 };
 
 }  // namespace
