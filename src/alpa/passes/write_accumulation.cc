@@ -44,10 +44,13 @@ class Writer {
 
   WrittenAccumulation run() {
     write_parameters();
+    stored_.assign(cut_.crossings().size(), -1);
     for (InstructionId id = 0; id < old_.size(); ++id) {
-      if (cut_.is_for_gradients(id)) copy(id);
+      if (!cut_.is_for_gradients(id)) continue;
+      copy(id);
+      accumulate_made_by(id);
     }
-    accumulate();
+    average();
     for (InstructionId id = 0; id < old_.size(); ++id) {
       if (cut_.is_for_outputs(id)) copy(id);
     }
@@ -77,12 +80,14 @@ class Writer {
     for (const InstructionId id : hlo::parameters(old_)) map_[at(id)] = append(old_[id]);
     layout_.num_inputs = static_cast<int64_t>(new_.size());
     flag_ = append(hlo::make_parameter(fresh("first_micro_batch"), Shape(DType::kPred, {}), layout_.flag()));
-    for (const Crossing& crossing : cut_.crossings()) {
-      const Shape shape = cut_.shape_of(crossing);
+    for (size_t k = 0; k < cut_.crossings().size(); ++k) {
+      const Shape shape = cut_.shape_of(cut_.crossings()[k]);
+      made_by_[cut_.crossings()[k].value].push_back(k);
+      number_.push_back(is_averaged(shape.dtype) ? layout_.num_accumulators++ : layout_.num_latest++);
       if (!is_averaged(shape.dtype)) continue;
-      const int64_t k = layout_.num_accumulators++;
-      accumulators_.push_back(append(hlo::make_parameter(
-          fresh(fmt::format("accumulator.{}", k)), Shape(sum_type(shape.dtype), shape.dims), layout_.accumulator(k))));
+      accumulators_.push_back(
+          append(hlo::make_parameter(fresh(fmt::format("accumulator.{}", number_[k])),
+                                     Shape(sum_type(shape.dtype), shape.dims), layout_.accumulator(number_[k]))));
     }
   }
 
@@ -135,18 +140,20 @@ class Writer {
     return known->second = append(hlo::make_constant(fresh(value == 0 ? "no_gradient" : "micro_batches"), literal));
   }
 
-  // All sums, then all means: what runs for each micro-batch is in one piece.
-  void accumulate() {
-    size_t next = 0;
-    for (const Crossing& crossing : cut_.crossings()) {
+  // Sums are taken as soon as there is what to add.
+  void accumulate_made_by(InstructionId id) {
+    const auto found = made_by_.find(id);
+    if (found == made_by_.end()) return;
+    for (const size_t k : found->second) {
+      const Crossing& crossing = cut_.crossings()[k];
       const Shape shape = cut_.shape_of(crossing);
-      const InstructionId value =
-          crossing.marker < 0 ? element(cut_.outputs()[crossing.output]) : map_.at(at(crossing.value));
-      const bool averaged = is_averaged(shape.dtype);
-      stored_.push_back(averaged ? accumulate(value, shape, accumulators_[next], next)
-                                 : add(Opcode::kCopy, fmt::format("latest.{}", layout_.num_latest++), shape, {value}));
-      next += averaged;
+      const InstructionId value = crossing.marker < 0 ? element(cut_.outputs()[crossing.output]) : map_.at(at(id));
+      stored_[k] = is_averaged(shape.dtype) ? accumulate(value, shape, number_[k])
+                                            : add(Opcode::kCopy, fmt::format("latest.{}", number_[k]), shape, {value});
     }
+  }
+
+  void average() {
     for (size_t k = 0; k < stored_.size(); ++k) {
       const Crossing& crossing = cut_.crossings()[k];
       if (crossing.marker < 0) continue;
@@ -155,11 +162,12 @@ class Writer {
     }
   }
 
-  InstructionId accumulate(InstructionId value, const Shape& shape, InstructionId accumulator, size_t k) {
+  InstructionId accumulate(InstructionId value, const Shape& shape, int64_t k) {
     const Shape sum(sum_type(shape.dtype), shape.dims);
     const InstructionId first = broadcast(fmt::format("first.{}", k), flag_, Shape(DType::kPred, shape.dims));
     const InstructionId zeros = broadcast(fmt::format("zeros.{}", k), number(sum.dtype, 0), sum);
-    const InstructionId before = add(Opcode::kSelect, fmt::format("before.{}", k), sum, {first, zeros, accumulator});
+    const InstructionId before =
+        add(Opcode::kSelect, fmt::format("before.{}", k), sum, {first, zeros, accumulators_[static_cast<size_t>(k)]});
     if (sum.dtype != shape.dtype) value = add(Opcode::kConvert, fmt::format("addend.{}", k), sum, {value});
     return add(Opcode::kAdd, fmt::format("accumulated.{}", k), sum, {before, value});
   }
@@ -219,7 +227,9 @@ class Writer {
   std::map<std::pair<DType, double>, InstructionId> numbers_;
   InstructionId flag_ = -1;
   std::vector<InstructionId> accumulators_;
-  std::vector<InstructionId> stored_;  ///< By crossing: what goes from micro-batches to the step.
+  std::map<InstructionId, std::vector<size_t>> made_by_;  ///< Crossings by the instruction that makes their value.
+  std::vector<int64_t> number_;                           ///< By crossing: of its accumulator or latest value.
+  std::vector<InstructionId> stored_;                     ///< By crossing: what goes from micro-batches to the step.
 };
 
 }  // namespace
