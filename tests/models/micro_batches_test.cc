@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "alpa/base/error.h"
 #include "alpa/base/file.h"
 #include "alpa/compiler/compile.h"
 #include "alpa/compiler/plan_program.h"
@@ -309,6 +310,39 @@ TEST_P(MicroBatches, GiveTheNumbersOfOneDevice) {
       "memory {:.3f} |{}",
       model, compiler::name(method), count, plugin == 0 ? "0.115" : "0.81", same.loss, same.value, other.loss,
       other.value, other.change, memory, kinds));
+}
+
+// As when the optimizer's state is divided: each micro-batch leaves its sums divided, and the step takes them so.
+TEST(MicroBatchPlans, AccumulatorsMayLieOtherwiseThanTheGradients) {
+  const Fixture& data = fixture("mlp");
+  const auto program = compiler::load_program(data.bytes, "mlp", data.meta, {}, {}, 2);
+  compiler::PlanOptions options;
+  options.method = Method::kData;
+  options.mesh = mesh::LogicalMesh::parse("8");
+  options.cluster = mesh::local_cpu(8);
+  plan::Plan plan = compiler::plan_program(program, options);
+  for (int k = 1; k < 9; ++k) {  // 0 is the loss
+    const sharding::ShardingSpec whole = plan.ops.at(fmt::format("accumulator.{}", k)).at(0);
+    for (const char* kept : {"accumulator.{}", "before.{}"})
+      plan.ops.at(fmt::format(fmt::runtime(kept), k)).at(0).dims.at(0).push_back(0);
+    for (const char* user : {"accumulated.{}", "accumulated.{}.mean"})
+      plan.operands[fmt::format(fmt::runtime(user), k)] = {whole, whole};
+  }
+  compiler::Compiled compiled = compiler::compile(program, plan, client(0));
+  const Errors errors = of_other_batches(data, 2, 0, compiled.executable);
+  EXPECT_LE(errors.loss, kLossTolerance);
+  EXPECT_LE(errors.change, kChangeTolerance);
+}
+
+TEST(MicroBatchPlans, AreOfTheirNumberOfMicroBatches) {
+  const Fixture& data = fixture("mlp");
+  const auto four = compiler::load_program(data.bytes, "mlp", data.meta, {}, {}, 4);
+  const auto two = compiler::load_program(data.bytes, "mlp", data.meta, {}, {}, 2);
+  compiler::PlanOptions options;
+  options.mesh = mesh::LogicalMesh::parse("8");
+  options.cluster = mesh::local_cpu(8);
+  const plan::Plan plan = compiler::plan_program(four, options);
+  EXPECT_THROW(compiler::compile(two, plan, client(0)), InvalidArgumentError);
 }
 
 std::vector<Parameter> parameters() {
