@@ -36,6 +36,7 @@ test: build
 
 matrix: build
 	@ALPA_FULL_MATRIX=1 build/release/bin/models_test
+	@ALPA_FULL_MATRIX=1 build/release/bin/micro_batches_test --gtest_brief=1
 	@ALPA_FULL_MATRIX=1 build/release/bin/ops_test --gtest_brief=1
 	@ALPA_FULL_MATRIX=1 build/release/bin/survey_test --gtest_brief=1
 	@ALPA_FULL_MATRIX=1 build/release/bin/solver_test --gtest_brief=1

@@ -193,9 +193,6 @@ class BadCommandLines(CommandTest):
         self.refuse_line("run", *step_of("mlp"), "--method", "none", "--mesh", "8", says=["none", "one device"])
         self.refuse_line("run", *step_of("mlp"), "--mesh", "4096", says=["4096", "alpa plan"])
 
-    def test_micro_batches_are_not_ignored(self):
-        self.refuse("run", *step_of("mlp"), "--micro-batches", "2", says=["--micro-batches 2", "use 1"])
-
 
 class BadPlans(CommandTest):
     def test_constraints(self):

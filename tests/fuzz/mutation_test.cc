@@ -7,6 +7,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
+#include "alpa/compiler/compile_accumulated.h"
 #include "alpa/compiler/meta.h"
 #include "alpa/compiler/plan_program.h"
 #include "alpa/compiler/program.h"
@@ -128,6 +129,28 @@ TEST(Mutation, FieldsOfAModuleThatIsPlannedIfItVerifies) { mutate_fields("mlp", 
 TEST(Mutation, FieldsOfAModuleWithLoops) { mutate_fields("gpt_scan", 10'000, 120, false); }
 TEST(Mutation, FieldsOfAModuleWithConvolutions) { mutate_fields("unet", 20'000, 40, false); }
 TEST(Mutation, FieldsOfAModuleWithIndexing) { mutate_fields("moe", 30'000, 80, false); }
+
+TEST(Mutation, FieldsOfAMarkedModuleThatRunsInMicroBatches) {
+  pb::HloModuleProto original;
+  ASSERT_TRUE(original.ParseFromString(hlo::unpack(data("mlp/train_step_marked.hlo.pb.xz"))));
+  const compiler::Meta meta = compiler::parse_meta(data("mlp/meta.json"), "meta");
+  Counts counts;
+  for (uint64_t seed = 40'000; seed < 40'600; ++seed) {
+    Random random(seed);
+    pb::HloModuleProto mutant = original;
+    mutate_module(mutant, random);
+    const auto body = [&] {
+      const auto program = compiler::load_program(mutant.SerializeAsString(), "mutant", meta, nullptr, {}, 4);
+      const plan::Plan plan = compiler::plan_program(program, plan_options());
+      const compiler::PlannedParts parts = compiler::planned_parts(program, plan);
+      for (const compiler::PlannedPart* part : {&parts.accumulate, &parts.apply})
+        compiler::annotated_module(part->program, part->plan);
+    };
+    if (!survives("marked", seed, body, counts)) return;
+  }
+  EXPECT_GT(counts.taken, 6);
+  EXPECT_GT(counts.refused, 150);
+}
 
 TEST(Mutation, TextOfAModule) {
   const std::string text = hlo::to_text(hlo::read_module(module_bytes("mlp")));

@@ -90,14 +90,37 @@ void check_names(const compiler::Program& program, const Shapes& given, const st
                                 missing.size(), program.meta.inputs.size(), list_names(missing));
 }
 
+/// What an input may be when all micro-batches are given.
+tensor::Shape whole_batch(const compiler::Program& program, const InputMeta& input) {
+  tensor::Shape shape = input.shape;
+  if (input.batch_dim) shape.dims[static_cast<size_t>(*input.batch_dim)] *= program.micro_batches();
+  return shape;
+}
+
+std::string or_whole_batch(const compiler::Program& program, const InputMeta& input) {
+  if (!program.accumulation || !input.batch_dim) return "";
+  return fmt::format(" for each micro-batch, or {} for all {}", tensor::to_string(whole_batch(program, input)),
+                     program.micro_batches());
+}
+
 void check_given(const compiler::Program& program, const Shapes& given, const std::string& path) {
   check_names(program, given, path);
+  const InputMeta* whole = nullptr;  // batch inputs with the rows of all micro-batches, of one
+  const InputMeta* part = nullptr;
   for (const InputMeta& input : program.meta.inputs) {
     const auto found = given.find(input.name);
+    if (found == given.end()) continue;
+    const bool is_whole = found->second == whole_batch(program, input);
     require<InvalidArgumentError>(
-        found == given.end() || found->second == input.shape, "inputs", "input {} is {} in {}, the program takes {}",
-        input.name, found == given.end() ? "" : tensor::to_string(found->second), path, tensor::to_string(input.shape));
+        is_whole || found->second == input.shape, "inputs", "input {} is {} in {}, the program takes {}{}", input.name,
+        tensor::to_string(found->second), path, tensor::to_string(input.shape), or_whole_batch(program, input));
+    if (input.batch_dim && program.accumulation) (found->second == input.shape ? part : whole) = &input;
   }
+  require<InvalidArgumentError>(whole == nullptr || part == nullptr, "inputs",
+                                "in {} input {} has the rows of {} micro-batches and input {} those of one: give all "
+                                "batch inputs in one of the two sizes",
+                                path, whole == nullptr ? "" : whole->name, program.micro_batches(),
+                                part == nullptr ? "" : part->name);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "alpa/base/output_file.h"
+#include "alpa/compiler/compile_accumulated.h"
 #include "alpa/compiler/plan_program.h"
 #include "alpa/solver/iopddl.h"
 #include "command.h"
@@ -30,6 +31,16 @@ struct PlanOutputs {
   std::string problem;
 };
 
+void dump_annotated(const compiler::Program& program, const plan::Plan& plan, const passes::PassObserver& observer) {
+  if (!program.accumulation) {
+    compiler::annotated_module(program, plan, observer);
+    return;
+  }
+  const compiler::PlannedParts parts = compiler::planned_parts(program, plan);
+  for (const compiler::PlannedPart* part : {&parts.accumulate, &parts.apply})
+    compiler::annotated_module(part->program, part->plan, observer);
+}
+
 int run(StepOptions options, const PlanOutputs& outputs) {
   if (options.hosts == 0 && options.cluster != "local-cpu") options.hosts = mesh::load_cluster(options.cluster).hosts;
   compiler::PlanOptions planner = planner_options(options);
@@ -51,7 +62,7 @@ int run(StepOptions options, const PlanOutputs& outputs) {
   const plan::Plan plan = compiler::plan_program(program, planner);
   progress.clear();
   dump.plan(plan);
-  if (!options.dump_dir.empty()) compiler::annotated_module(program, plan, dump.observer());
+  if (!options.dump_dir.empty()) dump_annotated(program, plan, dump.observer());
   if (!outputs.json.empty()) files.push_back({outputs.json, plan::to_json(plan)});
   if (!files.empty()) write_files(files);
   fmt::print("{}\n{}{}\n", plan_head(plan), placement_tables(plan, program.meta), communication_table(plan, nullptr));

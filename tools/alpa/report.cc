@@ -105,8 +105,10 @@ std::string plan_head(const plan::Plan& plan) {
   std::string axes;
   for (const mesh::MeshAxis& axis : plan.mesh.axes())
     axes += fmt::format("{}{}={}", axes.empty() ? "" : ", ", axis.name, axis.size);
-  std::string text = fmt::format("Plan: method {} on mesh {} ({}) of {}; planned in {}\n", plan.method,
-                                 plan.mesh.to_string(), axes, plan.cluster.name, format_seconds(plan.planning_seconds));
+  const std::string parts = plan.micro_batches > 1 ? fmt::format(", {} micro-batches", plan.micro_batches) : "";
+  std::string text =
+      fmt::format("Plan: method {} on mesh {} ({}) of {}{}; planned in {}\n", plan.method, plan.mesh.to_string(), axes,
+                  plan.cluster.name, parts, format_seconds(plan.planning_seconds));
   const std::string proof =
       plan.bound_seconds > 0 || plan.objective_seconds <= 0
           ? fmt::format("proved bound {}, gap {:.2f} %", format_seconds(plan.bound_seconds), 100 * plan.gap())

@@ -11,6 +11,7 @@
 #include "alpa/base/output_file.h"
 #include "alpa/compiler/compile.h"
 #include "alpa/hlo/flops.h"
+#include "alpa/passes/split_accumulation.h"
 #include "alpa/plan/checksum.h"
 #include "alpa/tensor/safetensors.h"
 #include "command.h"
@@ -41,6 +42,7 @@ struct RunOptions {
   bool method_given = false;
   bool devices_given = false;
   bool cluster_given = false;
+  bool micro_batches_given = false;
 };
 
 constexpr const char* kExamples =
@@ -81,9 +83,10 @@ void check_stored_plan(const RunOptions& options, const compiler::Program& progr
                                 "{} was made for a cluster {} that is not the one of --cluster {}: leave --cluster out "
                                 "or plan again",
                                 options.plan, plan.cluster.name, options.step.cluster);
-  require<UnsupportedError>(plan.micro_batches == 1, "plan",
-                            "{} runs a batch in {} parts, which is not in this version", options.plan,
-                            plan.micro_batches);
+  require<InvalidArgumentError>(plan.micro_batches == options.step.micro_batches, "plan",
+                                "{} is for {} micro-batches, --micro-batches says {}: leave --micro-batches out or "
+                                "plan again",
+                                options.plan, plan.micro_batches, options.step.micro_batches);
 }
 
 /// Runs all steps and reads the loss after each.
@@ -158,12 +161,20 @@ std::string comparison(const RunResult& mine, const RunResult& other, const std:
          fmt::format("  largest difference of the losses over {} steps: {:.2e} (relative)\n", steps, worst);
 }
 
+/// Of a step on one device.
+int64_t contraction_flops(const compiler::Program& program) {
+  if (!program.accumulation) return hlo::contraction_flops(program.module);
+  const passes::SplitAccumulation parts = passes::split_accumulation(program.module, *program.accumulation);
+  return program.micro_batches() * hlo::contraction_flops(parts.accumulate.module) +
+         hlo::contraction_flops(parts.apply.module);
+}
+
 std::string run_report(const RunOptions& options, const compiler::Program& program, const plan::Plan& plan,
                        const compiler::Compiled& compiled, const RunResult& result) {
   std::string text = plan_head(plan) + "\n" + placement_tables(plan, program.meta);
   text += communication_table(plan, &compiled.found) + "\n";
   if (!compiled.sites.empty()) text += sites_table(compiled.sites) + "\n";
-  const auto flops = static_cast<double>(hlo::contraction_flops(program.module));
+  const auto flops = static_cast<double>(contraction_flops(program));
   text += fmt::format("Memory of a device: {} measured, {} predicted\n",
                       format_bytes(static_cast<double>(compiled.memory_per_device_bytes)),
                       format_bytes(static_cast<double>(plan.predicted_memory_per_device_bytes)));
@@ -241,8 +252,10 @@ void write_results(const RunOptions& options, const compiler::Program& program, 
 }
 
 int run(RunOptions options) {
-  if (!options.plan.empty() && options.step.mesh.empty() && !options.devices_given) {
-    options.step.mesh = plan::plan_from_json(read_file(options.plan), options.plan).mesh.to_string();
+  if (!options.plan.empty()) {
+    const plan::Plan plan = plan::plan_from_json(read_file(options.plan), options.plan);
+    if (options.step.mesh.empty() && !options.devices_given) options.step.mesh = plan.mesh.to_string();
+    if (!options.micro_batches_given) options.step.micro_batches = plan.micro_batches;
   }
   compiler::PlanOptions planner = planner_options(options.step);
   check_options(options, planner);
@@ -296,6 +309,7 @@ Command add_run(CLI::App& root) {
             options->method_given = app->count("--method") > 0;
             options->devices_given = app->count("--devices") > 0;
             options->cluster_given = app->count("--cluster") > 0;
+            options->micro_batches_given = app->count("--micro-batches") > 0;
             return run(*options);
           }};
 }

@@ -79,7 +79,10 @@ void add_step_options(CLI::App& app, StepOptions& options) {
       ->allow_extra_args(false);
   app.add_option("--cluster", options.cluster, "Ready description (`alpa devices --help` lists them) or a JSON file")
       ->default_str("local-cpu");
-  app.add_option("--micro-batches", options.micro_batches, "Parts that a batch is run in; this version runs 1")
+  app.add_option(
+         "--micro-batches", options.micro_batches,
+         "Parts that a batch is run in, gradients accumulated; STEP, with gradient markers, is that of one part")
+      ->default_str("1")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--plugin", options.plugin,
                  "PJRT plug-in (.so). Default: ALPA_PJRT_PLUGIN, else the installed wheels");
@@ -101,10 +104,6 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
   result.method = parse_option([&] { return compiler::parse_method(options.method); });
   if (!options.mesh.empty()) result.mesh = parse_option([&] { return mesh::LogicalMesh::parse(options.mesh); });
   for (const std::string& text : options.constraints) result.constraints.push_back(read_constraint(text, result.mesh));
-  require<UnsupportedError>(options.micro_batches == 1, "micro-batches",
-                            "--micro-batches {}: running a batch in parts needs "
-                            "gradient accumulation, which is not in this version; use 1",
-                            options.micro_batches);
   if (options.memory_gb) result.memory_cap_bytes = std::llround(*options.memory_gb * static_cast<double>(1 << 30));
   result.relative_gap = options.gap;
   const std::optional<int64_t> of_hosts = devices_of_hosts(options);
@@ -141,7 +140,7 @@ compiler::Program load_step(const StepOptions& options, const passes::PassObserv
   if (!options.meta.empty()) meta = compiler::parse_meta(read_file(options.meta), options.meta);
   return name_source(options.step, [&] {
     return compiler::load_program(read_file(options.step), options.step, meta, isolated_reader(options.plugin_option()),
-                                  observer);
+                                  observer, options.micro_batches);
   });
 }
 

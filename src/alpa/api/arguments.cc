@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "alpa/api/micro_batches.h"
 #include "alpa/base/error.h"
 #include "alpa/frontend/trace.h"
 
@@ -96,24 +97,28 @@ void raise_not_dynamic(size_t argument, const char* type) {
                               argument, readable(type));
 }
 
-Step trace_step(std::span<const Array* const> inputs, std::vector<std::string> names, std::vector<bool> donated,
-                std::vector<bool> batch, const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
+Step trace_step(StepInputs inputs, int64_t micro_batches,
+                const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
                 std::vector<std::string>& output_names) {
+  for (size_t k = 0; k < inputs.arrays.size(); ++k) {
+    require<InvalidArgumentError>(inputs.arrays[k]->defined(), "parallelize", "{} is an Array that was never assigned",
+                                  inputs.names[k]);
+  }
+  const std::vector<Shape> shapes =
+      micro_batch_shapes(inputs.arrays, inputs.names, inputs.batch, checked_micro_batches(micro_batches));
   frontend::TraceScope scope("parallelize");
   scope.trace()->is_step = true;
   std::vector<Array> parameters;
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    require<InvalidArgumentError>(inputs[k]->defined(), "parallelize", "{} is an Array that was never assigned",
-                                  names[k]);
-    parameters.push_back(scope.parameter(inputs[k]->shape(), inputs[k]->is_weak()));
-  }
+  for (size_t k = 0; k < shapes.size(); ++k)
+    parameters.push_back(scope.parameter(shapes[k], inputs.arrays[k]->is_weak()));
   std::vector<Array> results = function(parameters);
   for (size_t k = 0; k < results.size(); ++k) {
     require<InvalidArgumentError>(results[k].defined(), "parallelize", "{} is an Array that was never assigned",
                                   output_names[k]);
   }
   frontend::Closure closure = std::move(scope).finish(std::move(results));
-  return {std::move(closure.function), std::move(names), output_names, std::move(donated), std::move(batch)};
+  return {std::move(closure.function), std::move(inputs.names), output_names,
+          std::move(inputs.donated),   std::move(inputs.batch), micro_batches};
 }
 
 }  // namespace alpa::api

@@ -105,9 +105,17 @@ struct Flattener {
   }
 };
 
-/// Traces a function of flat inputs; `names` are those of the inputs. `outputs` gets the names of the results.
-Step trace_step(std::span<const Array* const> inputs, std::vector<std::string> names, std::vector<bool> donated,
-                std::vector<bool> batch, const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
+/// The inputs of a step, flat.
+struct StepInputs {
+  std::span<const Array* const> arrays;
+  std::vector<std::string> names;
+  std::vector<bool> donated, batch;
+};
+
+/// Traces a function of flat inputs on one of `micro_batches` parts of the batch; it sets `output_names` to the names
+/// of its results. Errors: as micro_batch_shapes.
+Step trace_step(StepInputs inputs, int64_t micro_batches,
+                const std::function<std::vector<Array>(const std::vector<Array>&)>& function,
                 std::vector<std::string>& output_names);
 
 }  // namespace api

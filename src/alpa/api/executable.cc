@@ -6,24 +6,27 @@
 #include <bit>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <typeinfo>
 
 #include "alpa/api/cluster.h"
 #include "alpa/api/cluster_state.h"
+#include "alpa/api/step_meta.h"
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
 #include "alpa/base/output_file.h"
 #include "alpa/compiler/compile.h"
+#include "alpa/compiler/compile_accumulated.h"
 #include "alpa/compiler/plan_program.h"
 #include "alpa/frontend/evaluate.h"
 #include "alpa/frontend/lower.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/hlo/text.h"
+#include "alpa/passes/split_accumulation.h"
+#include "alpa/runtime/array/cut_array.h"
+#include "alpa/runtime/array/micro_batch.h"
 
 namespace alpa {
 
@@ -73,13 +76,17 @@ class CompiledStep : public Executable, public Tenant {
         plan_(std::move(plan)),
         compiled_(compiler::compile(program_, plan_, cluster_->client)),
         input_placements_(compiled_.executable.input_placements()),
+        micro_batches_(program_.micro_batches()),
         executable_(std::move(compiled_.executable)) {
     std::vector<bool> reused(donated_.size(), false);
     for (const compiler::OutputMeta& output : program_.meta.outputs) {
       if (output.feeds_input) reused[static_cast<size_t>(*output.feeds_input)] = true;
     }
+    size_t slot = 0;
     for (size_t k = 0; k < donated_.size(); ++k) {
-      if (donated_[k]) donations_.push_back({k, reused[k]});
+      cut_.push_back(executable_->is_cut(k));
+      if (donated_[k]) donations_.push_back({k, slot, reused[k]});
+      slot += cut_[k] ? static_cast<size_t>(micro_batches_) : 1;
     }
   }
 
@@ -96,7 +103,11 @@ class CompiledStep : public Executable, public Tenant {
       return events;
     });
     for (const Donation& donation : donations_) {
-      DistributedArray& array = *placed[donation.input];
+      if (cut_[donation.input]) {
+        values[donation.input]->release();
+        continue;
+      }
+      DistributedArray& array = *placed[donation.slot];
       if (donation.reused)
         array.mark_released();  // the plug-in has taken the memory
       else
@@ -113,18 +124,42 @@ class CompiledStep : public Executable, public Tenant {
     std::vector<std::shared_ptr<DistributedArray>> moved;
     const std::vector<DistributedArray*>& placed = place(values, moved);
     std::vector<Array> arrays;
-    size_t next = 0;
-    for (size_t k = 0; k < placed.size(); ++k)
-      arrays.push_back(placed[k] == values[k] ? *arguments[k] : Array(std::move(moved[next++])));
+    auto next = moved.begin();  // in the order of the arguments
+    size_t slot = 0;
+    for (size_t k = 0; k < values.size(); ++k) {
+      const std::ptrdiff_t count = cut_[k] ? micro_batches_ : 1;
+      if (next == moved.end() || placed[slot] != next->get()) {
+        arrays.push_back(*arguments[k]);
+      } else {
+        arrays.push_back(cut_[k] ? Array(std::make_shared<runtime::CutArray>(
+                                       std::vector<std::shared_ptr<DistributedArray>>(next, next + count)))
+                                 : Array(*next));
+        next += count;
+      }
+      slot += static_cast<size_t>(count);
+    }
     return arrays;
   }
 
-  std::vector<std::string> get_input_placement_specs() const override { return placements(plan_.inputs); }
+  std::vector<std::string> get_input_placement_specs() const override {
+    std::vector<std::string> specs = placements(plan_.inputs);
+    for (size_t k = 0; k < specs.size(); ++k) {
+      if (cut_[k]) specs[k] = fmt::format("{} x {}", micro_batches_, specs[k]);
+    }
+    return specs;
+  }
   std::vector<std::string> get_output_placement_specs() const override { return placements(plan_.outputs); }
 
   std::string get_hlo_text() const override {
-    if (compiled_.partitioned_module.empty()) return hlo::to_text(program_.module);
-    return hlo::to_text(hlo::read_module(compiled_.partitioned_module));
+    std::string text;
+    if (compiled_.partitioned_module.empty()) {
+      for (const hlo::Module& module : programs()) text += hlo::to_text(module);
+      return text;
+    }
+    for (const std::string* bytes : {&compiled_.accumulate_module, &compiled_.partitioned_module}) {
+      if (!bytes->empty()) text += hlo::to_text(hlo::read_module(*bytes));
+    }
+    return text;
   }
 
   std::string get_plan() const override { return plan::to_json(plan_); }
@@ -140,7 +175,13 @@ class CompiledStep : public Executable, public Tenant {
     require<InvalidArgumentError>(!error, "dump_debug_info", "cannot make the folder {}: {}", directory,
                                   error.message());
     write_file(directory + "/program.hlo.txt", hlo::to_text(program_.module));
-    write_file(directory + "/annotated.hlo.pb", hlo::write_module(compiler::annotated_module(program_, plan_)));
+    if (program_.accumulation) {
+      const compiler::PlannedParts parts = compiler::planned_parts(program_, plan_);
+      write_annotated(directory + "/annotated_accumulate.hlo.pb", parts.accumulate.program, parts.accumulate.plan);
+      write_annotated(directory + "/annotated_apply.hlo.pb", parts.apply.program, parts.apply.plan);
+    } else {
+      write_annotated(directory + "/annotated.hlo.pb", program_, plan_);
+    }
     write_file(directory + "/partitioned.hlo.txt", get_hlo_text());
     write_file(directory + "/plan.json", get_plan());
     write_file(directory + "/times.txt", fmt::format("planning_seconds {}\ncompile_seconds {}\n",
@@ -167,6 +208,17 @@ class CompiledStep : public Executable, public Tenant {
   void note_launch() {
     const std::lock_guard lock(times_);
     launched_ = Clock::now();
+  }
+
+  static void write_annotated(const std::string& path, const compiler::Program& program, const plan::Plan& plan) {
+    write_file(path, hlo::write_module(compiler::annotated_module(program, plan)));
+  }
+
+  /// What runs, before it is partitioned.
+  std::vector<hlo::Module> programs() const {
+    if (!program_.accumulation) return {program_.module};
+    passes::SplitAccumulation parts = passes::split_accumulation(program_.module, *program_.accumulation);
+    return {std::move(parts.accumulate.module), std::move(parts.apply.module)};
   }
 
   std::vector<std::string> placements(const std::vector<plan::TensorPlan>& tensors) const {
@@ -196,6 +248,10 @@ class CompiledStep : public Executable, public Tenant {
     std::vector<DistributedArray*>& placed = lists().placed;
     placed.clear();
     for (size_t k = 0; k < values.size(); ++k) {
+      if (cut_[k]) {
+        place_parts(*values[k], k, placed, moved);
+        continue;
+      }
       DistributedArray* there = in_place(*values[k], *input_placements_[k]);
       if (there == nullptr) {
         moved.push_back(move(*values[k], plan_.inputs[k]));
@@ -207,6 +263,31 @@ class CompiledStep : public Executable, public Tenant {
     return placed;
   }
 
+  /// The micro-batches of a batch.
+  void place_parts(tensor::PlacedValue& value, size_t input, std::vector<DistributedArray*>& placed,
+                   std::vector<std::shared_ptr<DistributedArray>>& moved) const {
+    const runtime::Placement& wanted = *input_placements_[input];
+    if (const auto* cut = dynamic_cast<runtime::CutArray*>(&value);
+        cut != nullptr && static_cast<int64_t>(cut->parts().size()) == micro_batches_) {
+      const bool there = std::all_of(cut->parts().begin(), cut->parts().end(),
+                                     [&](const auto& part) { return in_place(*part, wanted) != nullptr; });
+      for (const auto& part : cut->parts()) {
+        if (there) placed.push_back(part.get());
+      }
+      if (there) return;
+    }
+    tensor::Shape batch = wanted.shape;
+    batch.dims[0] *= micro_batches_;
+    const plan::TensorPlan& planned = plan_.inputs[input];
+    check_movable(value, planned.name, batch);
+    const tensor::Literal rows = value.to_host();
+    for (int64_t k = 0; k < micro_batches_; ++k) {
+      moved.push_back(std::make_shared<DistributedArray>(DistributedArray::place(
+          cluster_->client, runtime::micro_batch(rows, 0, micro_batches_, k), wanted.spec, plan_.mesh)));
+      placed.push_back(moved.back().get());
+    }
+  }
+
   static DistributedArray* in_place(tensor::PlacedValue& value, const runtime::Placement& wanted) {
     if (typeid(value) != typeid(DistributedArray)) return nullptr;
     auto& array = static_cast<DistributedArray&>(value);
@@ -214,12 +295,16 @@ class CompiledStep : public Executable, public Tenant {
     return same && !array.is_released() ? &array : nullptr;
   }
 
-  std::shared_ptr<DistributedArray> move(tensor::PlacedValue& value, const plan::TensorPlan& wanted) const {
+  static void check_movable(const tensor::PlacedValue& value, const std::string& name, const tensor::Shape& wanted) {
     require<InvalidArgumentError>(
         !value.is_deleted(), "parallelize",
-        "{} was donated to an earlier step or its cluster was shut down: use what the step returned", wanted.name);
-    require<InvalidArgumentError>(value.shape() == wanted.shape, "parallelize", "{} is {}, the step takes {}",
-                                  wanted.name, tensor::to_string(value.shape()), tensor::to_string(wanted.shape));
+        "{} was donated to an earlier step or its cluster was shut down: use what the step returned", name);
+    require<InvalidArgumentError>(value.shape() == wanted, "parallelize", "{} is {}, the step takes {}", name,
+                                  tensor::to_string(value.shape()), tensor::to_string(wanted));
+  }
+
+  std::shared_ptr<DistributedArray> move(tensor::PlacedValue& value, const plan::TensorPlan& wanted) const {
+    check_movable(value, wanted.name, wanted.shape);
     return std::make_shared<DistributedArray>(
         DistributedArray::place(cluster_->client, value.to_host(), wanted.spec, plan_.mesh));
   }
@@ -250,62 +335,28 @@ class CompiledStep : public Executable, public Tenant {
   std::vector<bool> donated_;
   struct Donation {
     size_t input;
+    size_t slot;  ///< Of the executable.
     bool reused;  ///< An output has its memory.
   };
   std::vector<Donation> donations_;
+  std::vector<bool> cut_;  ///< By input: it is a batch that is cut into micro-batches.
   compiler::Program program_;
   plan::Plan plan_;
   compiler::Compiled compiled_;  ///< Its executable is moved into the next.
   std::vector<std::shared_ptr<const runtime::Placement>> input_placements_;
+  int64_t micro_batches_;
   std::optional<runtime::MeshExecutable> executable_;  ///< Empty once the cluster has ended.
   mutable std::mutex times_;
   std::optional<Clock::time_point> launched_;  ///< The last launch, until it is waited for.
   std::vector<double> seconds_;
 };
 
-// A donated input's memory goes to the first output of its shape that is still free: for a state, its own successor.
-std::vector<compiler::OutputMeta> outputs_of(const Step& step) {
-  std::map<std::string, std::deque<int>> donated;  // inputs that are free, by shape
-  for (size_t input = 0; input < step.donated.size(); ++input) {
-    if (step.donated[input])
-      donated[tensor::to_string(step.function->parameters[input].shape())].push_back(static_cast<int>(input));
-  }
-  std::vector<compiler::OutputMeta> outputs;
-  for (size_t k = 0; k < step.function->results.size(); ++k) {
-    compiler::OutputMeta output{step.output_names[k], compiler::Role::kUnknown, std::nullopt};
-    std::deque<int>& free = donated[tensor::to_string(step.function->results[k].shape())];
-    if (!free.empty()) {
-      output.feeds_input = free.front();
-      free.pop_front();
-    }
-    outputs.push_back(std::move(output));
-  }
-  return outputs;
-}
-
-compiler::Meta meta_of(const Step& step) {
-  compiler::Meta meta;
-  for (size_t k = 0; k < step.input_names.size(); ++k) {
-    compiler::InputMeta input;
-    input.name = step.input_names[k];
-    input.shape = step.function->parameters[k].shape();
-    input.donated = step.donated[k];
-    if (step.batch[k] && input.shape.rank() > 0) {
-      input.role = compiler::Role::kBatch;
-      input.batch_dim = 0;
-    }
-    meta.inputs.push_back(std::move(input));
-  }
-  meta.outputs = outputs_of(step);
-  return meta;
-}
-
 }  // namespace
 
 std::shared_ptr<Executable> compile_step(const Step& step, const ParallelMethod& method) {
   auto cluster = api::cluster();
-  compiler::Program program =
-      compiler::program_from_module(frontend::lower(*step.function, "train_step", step.input_names), meta_of(step));
+  compiler::Program program = compiler::program_from_module(
+      frontend::lower(*step.function, "train_step", step.input_names), meta_of(step), step.micro_batches);
   compiler::PlanOptions options;
   options.method = compiler::parse_method(method.name());
   options.num_devices = cluster->num_devices;

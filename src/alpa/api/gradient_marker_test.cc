@@ -13,7 +13,7 @@ std::vector<hlo::Instruction> markers_of(const std::function<std::vector<Array>(
   const std::vector<Array> inputs = {ones({4}), ones({4})};
   const std::vector<const Array*> pointers = {&inputs[0], &inputs[1]};
   std::vector<std::string> names;
-  const api::Step step = api::trace_step(pointers, {"a", "b"}, {false, false}, {false, false}, function, names);
+  const api::Step step = api::trace_step({pointers, {"a", "b"}, {false, false}, {false, false}}, 1, function, names);
   const hlo::Module module = frontend::lower(*step.function, "step", {});
   std::vector<hlo::Instruction> found;
   for (const hlo::Instruction& instruction : module.entry_computation().instructions) {

@@ -19,17 +19,25 @@ struct ParallelMethod {
   std::optional<std::vector<int64_t>> mesh_shape;
   /// Most bytes that a device may hold; empty: the cluster's device memory.
   std::optional<int64_t> memory_budget_bytes;
+  /// Parts that the batch is cut into, in order, along its first dim. The function is traced on one part; its value,
+  /// auxiliary outputs and gradients are averaged over the parts (see value_and_grad), then what follows runs once.
+  int64_t num_micro_batches = 1;
 };
 
 /// Each operator and tensor is sharded as the planner finds best.
 struct ShardParallel : ParallelMethod {
   ShardParallel() = default;
-  explicit ShardParallel(std::vector<int64_t> shape) { mesh_shape = std::move(shape); }
+  explicit ShardParallel(std::vector<int64_t> shape, int64_t micro_batches = 1) {
+    mesh_shape = std::move(shape);
+    num_micro_batches = micro_batches;
+  }
   std::string name() const override { return "shard"; }
 };
 
 /// The batch is spread over all devices, all else is whole on each.
 struct DataParallel : ParallelMethod {
+  DataParallel() = default;
+  explicit DataParallel(int64_t micro_batches) { num_micro_batches = micro_batches; }
   std::string name() const override { return "data"; }
 };
 

@@ -235,20 +235,20 @@ class ParallelizedFunction {
     const Tuple all(arguments);
     auto entry = std::make_shared<Entry>();
     entry->key = call.key;
-    std::vector<std::string> names, output_names;
-    std::vector<bool> donated, batch;
+    std::vector<std::string> output_names;
+    api::StepInputs inputs{call.arrays, {}, {}, {}};
     for_each_dynamic(all, call.kinds, [&](size_t index, const auto& argument) {
       for (std::string& path : tree_paths(argument, api::name_of(index).c_str())) {
-        names.push_back(std::move(path));
-        donated.push_back(call.kinds.is_donated[index]);
-        batch.push_back(call.kinds.is_batch[index]);
+        inputs.names.push_back(std::move(path));
+        inputs.donated.push_back(call.kinds.is_donated[index]);
+        inputs.batch.push_back(call.kinds.is_batch[index]);
       }
     });
-    const auto flat = [&](const std::vector<Array>& inputs) {
+    const auto flat = [&](const std::vector<Array>& parameters) {
       Tuple traced = all;
       size_t next = 0;
       for_each_dynamic(traced, call.kinds, [&](size_t, auto& argument) {
-        argument = tree_map(argument, [&](const Array&) { return inputs[next++]; });
+        argument = tree_map(argument, [&](const Array&) { return parameters[next++]; });
       });
       using Result = std::remove_cvref_t<decltype(api::call(shared_->function, traced))>;
       if constexpr (std::is_void_v<Result>) {
@@ -262,7 +262,7 @@ class ParallelizedFunction {
       }
     };
     const api::Step step =
-        api::trace_step(call.arrays, std::move(names), std::move(donated), std::move(batch), flat, output_names);
+        api::trace_step(std::move(inputs), shared_->options.method->num_micro_batches, flat, output_names);
     entry->executable = api::compile_step(step, *shared_->options.method);
     Tuple statics = all;  // without the arrays, which would otherwise live as long as the compiled step
     for_each_dynamic(statics, call.kinds, [](size_t, auto& argument) {

@@ -131,8 +131,11 @@ void check_plan(const Program& program, const plan::Plan& plan) {
                                 "the plan was made for program {}, this one is {}: plan again", plan.program_hash,
                                 program.hash);
   require<InvalidArgumentError>(
-      plan.inputs.size() == program.meta.inputs.size() && plan.outputs.size() == program.graph.outputs.size(), kPlace,
+      plan.inputs.size() == program.meta.inputs.size() && plan.outputs.size() == program.meta.outputs.size(), kPlace,
       "the plan has other inputs or outputs than the program: plan again");
+  require<InvalidArgumentError>(plan.micro_batches == program.micro_batches(), kPlace,
+                                "the plan was made for {} micro-batches, the program is to run {}: plan again",
+                                plan.micro_batches, program.micro_batches());
   check_names(program, plan);
   check_tensors(program, plan);
 }

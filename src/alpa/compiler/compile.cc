@@ -4,6 +4,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/compiler/check_plan.h"
+#include "alpa/compiler/compile_accumulated.h"
 #include "alpa/compiler/partition.h"
 #include "alpa/cost/reshard_model.h"
 #include "alpa/hlo/flops.h"
@@ -100,6 +101,7 @@ Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Cli
                  const CompileRequest& request) {
   const int64_t devices = plan.mesh.num_devices();
   check_plan(program, plan);
+  if (program.accumulation) return compile_accumulated(program, plan, client, request);
   require<InvalidArgumentError>(devices <= static_cast<int64_t>(client.devices().size()), "compile",
                                 "the plan's mesh {} needs {} devices, there are {}", plan.mesh.to_string(), devices,
                                 client.devices().size());

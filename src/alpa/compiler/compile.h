@@ -22,6 +22,9 @@ struct Compiled {
   int64_t contraction_flops = 0;        ///< Of dots and convolutions, summed over devices.
   int64_t memory_per_device_bytes = 0;  ///< argument + output - alias + temp.
   double compile_seconds = 0;
+  /// Serialized HloModuleProto of what runs once a micro-batch, if there are several; `partitioned_module` is then what
+  /// runs once a step. Empty on one device.
+  std::string accumulate_module = {};
 };
 
 /// Ways to divide an operation that a plan may hold.
@@ -45,7 +48,8 @@ struct CompileRequest {
 
 /// Annotates, partitions and compiles a program as its plan says, for the first devices of the client.
 /// Errors: InvalidArgumentError if the plan is of another program, divides an operation otherwise than its rule does or
-/// needs more devices than the client has; those of the plug-in.
+/// needs more devices than the client has; those of the plug-in. Of a step with micro-batches, counts are those of a
+/// step: the part of a micro-batch as often as it runs.
 Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
                  const CompileRequest& request = {});
 

@@ -36,6 +36,7 @@ class Reader {
       if (!names.insert(meta.inputs.back().name).second) fail("two inputs are named " + meta.inputs.back().name);
     }
     for (const Json& entry : list(json, "outputs")) meta.outputs.push_back(output(entry, meta));
+    if (json.contains("marker") && !json["marker"].is_null()) meta.marked = marked(json["marker"]);
     return meta;
   }
 
@@ -105,6 +106,15 @@ class Reader {
       result.feeds_input = input.get<int>();
     }
     return result;
+  }
+
+  std::vector<std::string> marked(const Json& marker) const {
+    std::vector<std::string> names;
+    for (const Json& name : list(marker, "operands")) {
+      if (!name.is_string()) fail("\"marker\": \"operands\" must be a list of names");
+      names.push_back(name.get<std::string>());
+    }
+    return names;
   }
 
   std::string_view source_;

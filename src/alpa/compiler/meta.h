@@ -33,6 +33,8 @@ struct Meta {
   std::string source;  ///< The file it was read from; empty if it was made up.
   std::vector<InputMeta> inputs;
   std::vector<OutputMeta> outputs;
+  /// What the gradient marker is over: values and gradients, by name. Empty: the file does not say.
+  std::vector<std::string> marked = {};
 };
 
 /// Reads meta.json. Errors: InvalidArgumentError that names `source` and the field.

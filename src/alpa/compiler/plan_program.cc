@@ -18,12 +18,26 @@ using sharding::ShardingSpec;
 
 constexpr int64_t kEasyProofWork = 3'000'000'000;  // About a second or two.
 
-std::vector<planner::Feed> feeds_of(const Meta& meta) {
+std::vector<planner::Feed> feeds_of(const Program& program) {
   std::vector<planner::Feed> feeds;
+  const Meta& meta = program.meta;
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
     if (meta.outputs[k].feeds_input) feeds.push_back({static_cast<int>(k), *meta.outputs[k].feeds_input});
   }
+  if (!program.accumulation) return feeds;
+  const passes::Accumulation& layout = *program.accumulation;
+  for (int64_t k = 0; k < layout.num_accumulators; ++k) {
+    feeds.push_back({static_cast<int>(layout.accumulated(k)), static_cast<int>(layout.accumulator(k)),
+                     static_cast<double>(layout.micro_batches)});
+  }
   return feeds;
+}
+
+// The batches of all parts lie on the devices together.
+std::vector<int64_t> copies_of_inputs(const Program& program) {
+  std::vector<int64_t> copies;
+  for (const InputMeta& input : program.meta.inputs) copies.push_back(input.batch_dim ? program.micro_batches() : 1);
+  return copies;
 }
 
 // Batch inputs over all axes, the others whole: data parallelism. Empty if the batch does not divide.
@@ -66,16 +80,18 @@ std::vector<char> divided_state(const Program& program, Method method) {
   return divided;
 }
 
-[[noreturn]] void raise_batch_does_not_divide(const Meta& meta, Method method, const mesh::LogicalMesh& mesh) {
-  for (const InputMeta& input : meta.inputs) {
+[[noreturn]] void raise_batch_does_not_divide(const Program& program, Method method, const mesh::LogicalMesh& mesh) {
+  for (const InputMeta& input : program.meta.inputs) {
     if (!input.batch_dim) continue;
     const int64_t batch = input.shape.dims[static_cast<size_t>(*input.batch_dim)];
     if (batch > 0 && batch % mesh.num_devices() == 0) continue;
-    raise<InvalidArgumentError>(
-        "plan",
-        "method {}: the batch of input {} is {}, no multiple of {} devices; use method shard or fewer "
-        "devices",
-        name(method), input.name, batch, mesh.num_devices());
+    const std::string part =
+        program.accumulation ? fmt::format("one of {} micro-batches", program.micro_batches()) : "the batch";
+    raise<InvalidArgumentError>("plan",
+                                "method {}: {} of input {} is {}, no multiple of {} devices; use method shard{} or "
+                                "fewer devices",
+                                name(method), part, input.name, batch, mesh.num_devices(),
+                                program.accumulation ? ", fewer micro-batches" : "");
   }
   raise<InternalError>("plan", "the batch divides and does not divide");
 }
@@ -181,7 +197,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
   std::vector<char> divided_most;
   if (divides_the_batch(options.method)) {
     require_batch(program.meta, options.method);
-    if (!data_parallel) raise_batch_does_not_divide(program.meta, options.method, mesh);
+    if (!data_parallel) raise_batch_does_not_divide(program, options.method, mesh);
     divided_most = divided_state(program, options.method);
     for (size_t k = 0; k < pins.size(); ++k) {
       if (pins[k] && !divided_most.empty()) divided_most[k] = false;
@@ -197,7 +213,8 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
       .graph = program.graph,
       .collectives = collectives,
       .pinned_inputs = std::move(pins),
-      .feeds = feeds_of(program.meta),
+      .feeds = feeds_of(program),
+      .input_copies = copies_of_inputs(program),
       .memory_cap_bytes = options.memory_cap_bytes
                               ? options.memory_cap_bytes
                               : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
@@ -214,7 +231,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
     plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape,
                            assignment.spec(program.graph, program.graph.inputs[k])});
   }
-  for (size_t k = 0; k < program.graph.outputs.size(); ++k) {
+  for (size_t k = 0; k < program.meta.outputs.size(); ++k) {
     const hlo::ValueId value = program.graph.outputs[k];
     const tensor::Shape& shape = program.graph.values[static_cast<size_t>(value)].shape;
     const auto feeds = program.meta.outputs[k].feeds_input;
@@ -331,6 +348,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   plan.program_hash = program.hash;
   plan.cluster = options.cluster;
   plan.method = name(options.method);
+  plan.micro_batches = program.micro_batches();
   plan.planning_seconds = elapsed();
   if (best->problem) options.problem_observer(*best->problem);
   return std::move(plan);

@@ -6,6 +6,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/base/name_source.h"
+#include "alpa/compiler/accumulate.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/inline_calls.h"
@@ -175,10 +176,11 @@ void check_fits(const Meta& meta, const hlo::Module& module, const hlo::ValueGra
   }
 }
 
-hlo::Module prepared(hlo::Module module, const passes::PassObserver& observer) {
+hlo::Module prepared(hlo::Module module, const passes::PassObserver& observer, bool accumulates) {
   const int64_t count = hlo::instruction_count(module);
   if (observer) observer({"read", 0, count, count}, module);
-  module = passes::run_pass("drop_markers", module, passes::drop_markers, observer);
+  const auto drop = accumulates ? passes::drop_other_markers : passes::drop_markers;
+  module = passes::run_pass("drop_markers", module, drop, observer);
   module = passes::run_pass("inline_calls", module, hlo::inline_calls, observer);
   return passes::run_pass("tuple_branches", module, passes::tuple_branches, observer);
 }
@@ -190,21 +192,23 @@ std::string module_bytes(std::string bytes, std::string_view source, const Stabl
 }
 
 Program load_program(std::string bytes, std::string_view source, const std::optional<Meta>& meta,
-                     const StableHloReader& stablehlo, const passes::PassObserver& observer) {
+                     const StableHloReader& stablehlo, const passes::PassObserver& observer, int64_t micro_batches) {
   Program program;
   bytes = hlo::unpack(std::move(bytes));
   program.hash = plan::program_hash(bytes);
-  program.module = prepared(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)), observer);
+  program.module =
+      prepared(hlo::read_module(unpacked_to_module(bytes, source, stablehlo)), observer, micro_batches > 1);
   program.graph = hlo::build_value_graph(program.module);
   check_donations(program.module, program.graph);
   if (meta) name_source(meta->source, [&] { check_fits(*meta, program.module, program.graph); });
   program.meta = meta ? *meta : guess_meta(program.module, program.graph);
   check_feeds(program.meta);
   keep_donations_of_fed_inputs(program);
+  if (micro_batches > 1) accumulate(program, micro_batches, observer);
   return program;
 }
 
-Program program_from_module(hlo::Module module, Meta meta) {
+Program program_from_module(hlo::Module module, Meta meta, int64_t micro_batches) {
   std::vector<hlo::Alias> aliases;
   for (size_t k = 0; k < meta.outputs.size(); ++k) {
     const auto fed = meta.outputs[k].feeds_input;
@@ -212,7 +216,7 @@ Program program_from_module(hlo::Module module, Meta meta) {
   }
   hlo::set_input_output_aliases(module, aliases);
   const std::string bytes = hlo::write_module(module);
-  return load_program(bytes, module.name, meta, nullptr);
+  return load_program(bytes, module.name, meta, nullptr, {}, micro_batches);
 }
 
 void check_steps(const Program& program, int64_t steps) {

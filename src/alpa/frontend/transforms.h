@@ -95,7 +95,10 @@ auto call_with_gradients(const char* what, const Function& function, Arguments a
 
 /// The function that returns the value of `function` and its gradient with respect to the first argument, or to those
 /// that `argnums` names (then a tuple). `function` returns a real scalar, or a pair of that and any tree of auxiliary
-/// outputs. Under `parallelize` with micro-batches, value, auxiliary outputs and gradients are averaged over them.
+/// outputs. Under `parallelize` with micro-batches, floating (and complex) values, auxiliary outputs and gradients are
+/// the means over the micro-batches, whatever the function reduces by: the gradient of a sum over 4 micro-batches is a
+/// quarter of that over the batch. Sums of floats below 32 bits are kept in f32. Auxiliary integers, booleans and keys
+/// are the last micro-batch's.
 template <typename Function, size_t... Index>
 auto value_and_grad(Function function, ArgNums<Index...> = {}) {
   return [function = std::move(function)]<typename... Args>(const Args&... arguments) {

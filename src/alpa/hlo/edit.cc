@@ -137,6 +137,22 @@ Instruction make_effect(const std::string& target, std::string name, tensor::Sha
   return instruction;
 }
 
+Instruction make_parameter(std::string name, const tensor::Shape& shape, int64_t number) {
+  Instruction instruction = make_instruction(Opcode::kParameter, std::move(name), shape, {});
+  set_parameter_number(instruction, number);
+  return instruction;
+}
+
+void set_parameter_number(Instruction& instruction, int64_t number) {
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.set_parameter_number(number); });
+}
+
+Instruction make_get_tuple_element(std::string name, tensor::Shape shape, InstructionId tuple, int64_t index) {
+  Instruction instruction = make_instruction(Opcode::kGetTupleElement, std::move(name), std::move(shape), {tuple});
+  set_tuple_index(instruction, index);
+  return instruction;
+}
+
 void set_tuple_index(Instruction& instruction, int64_t index) {
   change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.set_tuple_index(index); });
 }

@@ -21,25 +21,21 @@ using hlo::Opcode;
 constexpr std::array<std::string_view, 3> kShardingHints = {"Sharding", "xla.sdy.FuncResultSharding",
                                                             "xla.sdy.PropagationBarrier"};
 
-bool is_marker(const Instruction& instruction) {
+using IsMarker = bool (*)(const Instruction&);
+
+bool is_other_marker(const Instruction& instruction) {
   if (instruction.opcode != Opcode::kCustomCall) return false;
   const std::string target = hlo::custom_call_target(instruction);
-  return target == hlo::kGradientMarker || target == hlo::kPipelineMarker ||
+  return target == hlo::kPipelineMarker ||
          std::find(kShardingHints.begin(), kShardingHints.end(), target) != kShardingHints.end();
 }
 
-// A marker is an identity: anything else would change the program when it goes.
-void require_identity(const Computation& computation, const Instruction& marker) {
-  std::vector<tensor::Shape> operands;
-  for (const InstructionId operand : marker.operands) operands.push_back(computation[operand].shape);
-  const bool bare = operands.size() == 1 && operands[0] == marker.shape;
-  require<InvalidArgumentError>(bare || tensor::Shape::tuple(operands) == marker.shape, "markers",
-                                "marker {} gives {} for operands {}: it must give them as they are", marker.name,
-                                tensor::to_string(marker.shape), tensor::to_string(tensor::Shape::tuple(operands)));
+bool is_marker(const Instruction& instruction) {
+  return hlo::is_gradient_marker(instruction) || is_other_marker(instruction);
 }
 
 // A marker over several values becomes the tuple of its operands, one over a single array that array.
-Computation drop(const Computation& computation) {
+Computation drop(const Computation& computation, IsMarker is_marker) {
   Computation result = hlo::without_instructions(computation);
   std::vector<InstructionId> map(computation.instructions.size());
   for (InstructionId id = 0; id < computation.size(); ++id) {
@@ -61,15 +57,29 @@ Computation drop(const Computation& computation) {
   return result;
 }
 
-}  // namespace
-
-hlo::Module drop_markers(const hlo::Module& module) {
+hlo::Module without(const hlo::Module& module, IsMarker is_marker) {
   hlo::Module result = module;
   for (hlo::Computation& computation : result.computations) {
     const bool marked = std::any_of(computation.instructions.begin(), computation.instructions.end(), is_marker);
-    if (marked) computation = drop(computation);
+    if (marked) computation = drop(computation, is_marker);
   }
   return result;
 }
+
+}  // namespace
+
+// A marker is an identity: anything else would change the program when it goes.
+void require_identity(const Computation& computation, const Instruction& marker) {
+  std::vector<tensor::Shape> operands;
+  for (const InstructionId operand : marker.operands) operands.push_back(computation[operand].shape);
+  const bool bare = operands.size() == 1 && operands[0] == marker.shape;
+  require<InvalidArgumentError>(bare || tensor::Shape::tuple(operands) == marker.shape, "markers",
+                                "marker {} gives {} for operands {}: it must give them as they are", marker.name,
+                                tensor::to_string(marker.shape), tensor::to_string(tensor::Shape::tuple(operands)));
+}
+
+hlo::Module drop_markers(const hlo::Module& module) { return without(module, is_marker); }
+
+hlo::Module drop_other_markers(const hlo::Module& module) { return without(module, is_other_marker); }
 
 }  // namespace alpa::passes

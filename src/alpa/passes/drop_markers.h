@@ -8,4 +8,10 @@ namespace alpa::passes {
 /// identities): uses of a marker's results become uses of its operands.
 hlo::Module drop_markers(const hlo::Module& module);
 
+/// Errors: InvalidArgumentError that names the marker if it does not give its operands as they are.
+void require_identity(const hlo::Computation& computation, const hlo::Instruction& marker);
+
+/// The same, gradient markers kept.
+hlo::Module drop_other_markers(const hlo::Module& module);
+
 }  // namespace alpa::passes

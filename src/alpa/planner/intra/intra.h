@@ -19,6 +19,7 @@ namespace alpa::planner {
 struct Feed {
   int output = 0;
   int input = 0;
+  double executions = 1;
 };
 
 enum class Search {
@@ -37,7 +38,8 @@ struct IntraRequest {
   const cost::CollectiveModel& collectives;
   std::vector<std::optional<sharding::ShardingSpec>> pinned_inputs;  ///< One an input, or empty.
   std::vector<Feed> feeds;
-  std::optional<int64_t> memory_cap_bytes;
+  std::vector<int64_t> input_copies = {};  ///< Arrays of an input's shape that are held at once; empty: one each.
+  std::optional<int64_t> memory_cap_bytes = std::nullopt;
   Search search = Search::kOptimize;
   std::vector<char> divided_most =
       {};  ///< By input, or empty: whether it must be divided into as many parts as can be.

@@ -46,7 +46,8 @@ class PlanFiller {
     for (const ValueId output : graph_.outputs) program_.use(steps_[static_cast<size_t>(output)]);
     for (const Feed& feed : request_.feeds) {
       const ShardingSpec& spec = assignment_.spec(graph_, graph_.inputs[static_cast<size_t>(feed.input)]);
-      add_reshard({graph_.outputs[static_cast<size_t>(feed.output)], spec, 1, request_.module.entry, end});
+      add_reshard(
+          {graph_.outputs[static_cast<size_t>(feed.output)], spec, feed.executions, request_.module.entry, end});
     }
     plan_.collectives = std::move(program_).totals();
     plan_.objective_seconds = assignment_.objective_seconds;
@@ -224,7 +225,7 @@ class PlanFiller {
     ShardingSpec before = assignment_.spec(graph_, value);
     if (before == request.to) return at;
     for (const sharding::ReshardStep& step : reshard_.steps(shape, before, request.to)) {
-      const auto [known, made] = placed_.try_emplace({request.computation, value, step.result}, -1);
+      const auto [known, made] = placed_.try_emplace({request.computation, request.executions, value, step.result}, -1);
       const bool moves = step.kind != sharding::ReshardStep::Kind::kSlice;
       if (moves) {
         Copy& copy = copies_.try_emplace(known->first, Copy{0, request.at, request.at + 1}).first->second;
@@ -276,6 +277,10 @@ class PlanFiller {
   void count_values() {
     changes_.assign(graph_.nodes.size() + 1, 0);
     const std::vector<Lifetime> lives = lifetimes(request_.module, graph_);
+    std::vector<int64_t> copies(graph_.nodes.size(), 1);
+    for (size_t input = 0; input < request_.input_copies.size(); ++input)
+      copies[static_cast<size_t>(graph_.values[static_cast<size_t>(graph_.inputs[input])].producer)] =
+          request_.input_copies[input];
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       const Lifetime& life = lives[static_cast<size_t>(id)];
       if (assignment_.is_generator(id) || !life.occupies) continue;
@@ -283,7 +288,7 @@ class PlanFiller {
         const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
         if (!shape.is_array()) continue;
         const auto local = local_shape(shape, assignment_.spec(graph_, value), request_.collectives.logical_mesh());
-        occupy(life.begin, life.end, tensor::byte_size(local));
+        occupy(life.begin, life.end, copies[static_cast<size_t>(id)] * tensor::byte_size(local));
       }
     }
   }
@@ -298,7 +303,8 @@ class PlanFiller {
   const Assignment& assignment_;
   plan::Plan& plan_;
   cost::ReshardModel reshard_;
-  using Placed = std::tuple<hlo::ComputationId, ValueId, ShardingSpec>;
+  /// By where they are made and how often: what runs once a micro-batch and once a step is in two programs.
+  using Placed = std::tuple<hlo::ComputationId, double, ValueId, ShardingSpec>;
   std::map<Placed, Copy> copies_;
   std::map<Placed, int32_t> placed_;  ///< Steps of the predicted program.
   PredictedProgram program_;

@@ -49,7 +49,7 @@ class ProblemBuilder {
     for (const hlo::Tie& tie : graph_.ties) add_tie(tie.from, tie.to, tie.executions);
     for (const Feed& feed : request_.feeds) {
       add_tie(graph_.outputs.at(static_cast<size_t>(feed.output)), graph_.inputs.at(static_cast<size_t>(feed.input)),
-              1);
+              feed.executions);
     }
     result_.problem.name = request_.module.name;
     result_.problem.usage_limit = request_.memory_cap_bytes;
@@ -77,6 +77,11 @@ class ProblemBuilder {
       result_.tables.push_back(maker_.table(id));
       result_.node_of.push_back(static_cast<int32_t>(result_.problem.nodes.size()));
       result_.problem.nodes.push_back(make_node(id, lives[static_cast<size_t>(id)]));
+    }
+    for (size_t input = 0; input < request_.input_copies.size(); ++input) {
+      const auto id = static_cast<size_t>(value(graph_.inputs[input]).producer);
+      for (int64_t& bytes : result_.problem.nodes[static_cast<size_t>(result_.node_of[id])].usages)
+        bytes *= request_.input_copies[input];
     }
     for (size_t input = 0; input < request_.pinned_inputs.size(); ++input) {
       if (request_.pinned_inputs[input]) pin(value(graph_.inputs[input]).producer, *request_.pinned_inputs[input]);

@@ -1,0 +1,183 @@
+#include "alpa/compiler/compile_accumulated.h"
+
+#include <algorithm>
+#include <set>
+
+#include "alpa/base/error.h"
+#include "alpa/passes/split_accumulation.h"
+
+namespace alpa::compiler {
+namespace {
+
+// Of the whole program's instructions those that the part has.
+plan::Plan plan_of_part(const plan::Plan& whole, const hlo::Module& module) {
+  plan::Plan plan = whole;
+  plan.micro_batches = 1;
+  plan.inputs.clear();
+  plan.outputs.clear();
+  std::set<std::string_view> names;
+  for (const hlo::Computation& computation : module.computations) {
+    for (const hlo::Instruction& instruction : computation.instructions) names.insert(instruction.name);
+  }
+  for (auto* placed : {&plan.ops, &plan.operands})
+    std::erase_if(*placed, [&](const auto& entry) { return !names.contains(entry.first); });
+  return plan;
+}
+
+class PartMaker {
+ public:
+  PartMaker(const Program& program, const plan::Plan& plan) : program_(program), plan_(plan) {}
+
+  PlannedPart accumulate(passes::StepPart part) const {
+    const passes::Accumulation& layout = *program_.accumulation;
+    PlannedPart result = begin(std::move(part));
+    const hlo::Computation& entry = result.program.module.entry_computation();
+    const auto parameters = hlo::parameters(entry);
+    for (size_t k = result.step_inputs.size(); k < parameters.size(); ++k) add_input(entry[parameters[k]], result);
+    const size_t first = result.step_inputs.size() + 1;
+    const auto& outputs = entry[entry.root].operands;
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      const bool sum = k < static_cast<size_t>(layout.num_accumulators);
+      if (sum)
+        result.plan.outputs.push_back(result.plan.inputs[first + k]);
+      else
+        result.plan.outputs.push_back(planned(entry[outputs[k]]));
+      OutputMeta meta{entry[outputs[k]].name, Role::kUnknown, std::nullopt};
+      if (sum) meta.feeds_input = static_cast<int>(first + k);
+      result.program.meta.outputs.push_back(std::move(meta));
+    }
+    return result;
+  }
+
+  PlannedPart apply(passes::StepPart part) const {
+    PlannedPart result = begin(std::move(part));
+    const hlo::Computation& entry = result.program.module.entry_computation();
+    const auto parameters = hlo::parameters(entry);
+    for (size_t k = result.step_inputs.size(); k < parameters.size(); ++k) add_input(entry[parameters[k]], result);
+    result.plan.outputs = plan_.outputs;
+    result.program.meta.outputs = program_.meta.outputs;
+    for (OutputMeta& output : result.program.meta.outputs) {
+      if (!output.feeds_input) continue;
+      const auto& inputs = result.step_inputs;
+      const auto found = std::find(inputs.begin(), inputs.end(), *output.feeds_input);
+      if (found == inputs.end())
+        output.feeds_input.reset();
+      else
+        output.feeds_input = static_cast<int>(found - inputs.begin());
+    }
+    return result;
+  }
+
+ private:
+  PlannedPart begin(passes::StepPart part) const {
+    PlannedPart result;
+    result.program.hash = program_.hash;
+    result.program.module = std::move(part.module);
+    result.program.graph = hlo::build_value_graph(result.program.module);
+    result.plan = plan_of_part(plan_, result.program.module);
+    result.step_inputs = std::move(part.step_inputs);
+    for (const int input : result.step_inputs) {
+      result.program.meta.inputs.push_back(program_.meta.inputs[static_cast<size_t>(input)]);
+      result.plan.inputs.push_back(plan_.inputs[static_cast<size_t>(input)]);
+    }
+    return result;
+  }
+
+  // What is no input of the step lies where the plan puts the instruction of its name.
+  plan::TensorPlan planned(const hlo::Instruction& instruction) const {
+    const auto found = plan_.ops.find(instruction.name);
+    require<InvalidArgumentError>(found != plan_.ops.end() && found->second.size() == 1, "compile",
+                                  "the plan says nothing of {}, which goes from micro-batch to micro-batch: plan again",
+                                  instruction.name);
+    return {instruction.name, instruction.shape, found->second[0]};
+  }
+
+  void add_input(const hlo::Instruction& parameter, PlannedPart& part) const {
+    part.plan.inputs.push_back(planned(parameter));
+    InputMeta meta;
+    meta.name = parameter.name;
+    meta.shape = parameter.shape;
+    part.program.meta.inputs.push_back(std::move(meta));
+  }
+
+  const Program& program_;
+  const plan::Plan& plan_;
+};
+
+// Bytes of a device that inputs of the step occupy while a part runs that does not take them: `times` of each.
+int64_t bytes_beside(const plan::Plan& plan, const std::vector<int64_t>& times) {
+  int64_t bytes = 0;
+  for (size_t k = 0; k < plan.inputs.size(); ++k) {
+    const plan::TensorPlan& input = plan.inputs[k];
+    bytes += times[k] * tensor::byte_size(sharding::local_shape(input.shape, input.spec, plan.mesh));
+  }
+  return bytes;
+}
+
+// The more of the two parts, each with the inputs that lie beside it: all micro-batches are there all the time.
+int64_t memory_of_step(const Program& program, const plan::Plan& plan, const PlannedParts& parts, int64_t accumulate,
+                       int64_t apply) {
+  std::vector<int64_t> beside;
+  for (const InputMeta& input : program.meta.inputs) beside.push_back(input.batch_dim ? program.micro_batches() : 1);
+  std::vector<int64_t> beside_apply = beside;
+  for (const int input : parts.accumulate.step_inputs) --beside[static_cast<size_t>(input)];
+  for (const int input : parts.apply.step_inputs) --beside_apply[static_cast<size_t>(input)];
+  return std::max(accumulate + bytes_beside(plan, beside), apply + bytes_beside(plan, beside_apply));
+}
+
+void add_times(const Compiled& part, double times, Compiled& step) {
+  for (const auto& [kind, total] : part.found) {
+    step.found[kind].count += times * total.count;
+    step.found[kind].bytes += times * total.bytes;
+  }
+  for (CommunicationSite site : part.sites) {
+    site.executions *= times;
+    site.bytes *= times;
+    site.seconds *= times;
+    step.sites.push_back(std::move(site));
+  }
+}
+
+}  // namespace
+
+PlannedParts planned_parts(const Program& program, const plan::Plan& plan) {
+  passes::SplitAccumulation split = passes::split_accumulation(program.module, *program.accumulation);
+  const PartMaker maker(program, plan);
+  return {maker.accumulate(std::move(split.accumulate)), maker.apply(std::move(split.apply))};
+}
+
+Compiled compile_accumulated(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
+                             const CompileRequest& request) {
+  const PlannedParts parts = planned_parts(program, plan);
+  Compiled accumulate = compile(parts.accumulate.program, parts.accumulate.plan, client, request);
+  Compiled apply = compile(parts.apply.program, parts.apply.plan, client, request);
+  runtime::AccumulationWiring wiring;
+  wiring.micro_batches = program.micro_batches();
+  wiring.accumulate_inputs = parts.accumulate.step_inputs;
+  wiring.apply_inputs = parts.apply.step_inputs;
+  for (const InputMeta& input : program.meta.inputs) wiring.batch_dims.push_back(input.batch_dim);
+  const auto accumulators = parts.accumulate.plan.outputs.begin();
+  wiring.accumulators.assign(accumulators, accumulators + program.accumulation->num_accumulators);
+  std::vector<std::optional<int>> feeds;
+  for (const OutputMeta& output : program.meta.outputs) feeds.push_back(output.feeds_input);
+  runtime::Accumulator accumulator(std::move(accumulate.executable).take_executable(), std::move(wiring), plan.mesh);
+  Compiled result{runtime::MeshExecutable(std::move(apply.executable).take_executable(), plan, std::move(feeds),
+                                          std::move(accumulator)),
+                  {},
+                  {},
+                  std::move(apply.partitioned_module),
+                  0,
+                  0,
+                  0};
+  const auto times = static_cast<double>(program.micro_batches());
+  add_times(accumulate, times, result);
+  add_times(apply, 1, result);
+  result.contraction_flops = program.micro_batches() * accumulate.contraction_flops + apply.contraction_flops;
+  result.memory_per_device_bytes =
+      memory_of_step(program, plan, parts, accumulate.memory_per_device_bytes, apply.memory_per_device_bytes);
+  result.compile_seconds = accumulate.compile_seconds + apply.compile_seconds;
+  result.accumulate_module = std::move(accumulate.partitioned_module);
+  return result;
+}
+
+}  // namespace alpa::compiler

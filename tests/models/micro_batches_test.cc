@@ -1,0 +1,384 @@
+// The marked step of every model, its gradients accumulated over micro-batches on eight devices:
+// - each micro-batch the fixture's batch: losses and parameters are those of expected.safetensors;
+// - each another batch: as the mean of the gradients that one device finds for each and the update that it makes of it,
+//   by a split of the program that this file makes itself.
+// Bytes found are those predicted. A covering subset by default; ALPA_FULL_MATRIX=1: every model, method, number of
+// micro-batches and plug-in, with a table at the end.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "alpa/base/error.h"
+#include "alpa/base/file.h"
+#include "alpa/compiler/compile.h"
+#include "alpa/compiler/plan_program.h"
+#include "alpa/hlo/edit.h"
+#include "alpa/hlo/inline_calls.h"
+#include "alpa/hlo/load.h"
+#include "alpa/hlo/markers.h"
+#include "alpa/hlo/proto_io.h"
+#include "alpa/pjrt/testing/plugin_path.h"
+#include "alpa/tensor/safetensors.h"
+
+namespace alpa {
+namespace {
+
+using compiler::Method;
+using tensor::Literal;
+using Parameter = std::tuple<std::string, Method, int, int>;  // model, method, micro-batches, plug-in
+
+const std::vector<std::string> kModels = {"bert", "bert_rbg", "dlrm", "gpt", "gpt_scan",   "lstm",
+                                          "mlp",  "moe",      "unet", "vit", "wide_resnet"};
+constexpr double kLossTolerance = 1e-4;
+// Of the largest value in a tensor; as the fixtures' own.
+constexpr double kParameterTolerance = 1e-2;
+// Of the largest change of a tensor: a gradient that is left out or counted twice changes more.
+constexpr double kChangeTolerance = 0.05;
+
+bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
+
+const pjrt::Client& client(int plugin) {
+  static std::map<int, pjrt::Client> clients;
+  const auto found = clients.find(plugin);
+  if (found != clients.end()) return found->second;
+  const auto loaded = pjrt::Plugin::load(pjrt::plugin_path(plugin == 0 ? "lammps" : "xla"));
+  return clients.emplace(plugin, pjrt::Client::create(loaded, {.cpu_device_count = 8})).first->second;
+}
+
+struct Fixture {
+  std::string bytes;  ///< Of the marked program.
+  compiler::Meta meta;
+  std::vector<Literal> inputs;
+  std::map<std::string, Literal> expected;
+};
+
+const Fixture& fixture(const std::string& model) {
+  static std::map<std::string, Fixture> known;
+  const auto [found, added] = known.try_emplace(model);
+  if (!added) return found->second;
+  Fixture& result = found->second;
+  const std::string folder = std::string(ALPA_TEST_DATA) + "/models/" + model + "/";
+  result.bytes = hlo::unpack(read_file(folder + "train_step_marked.hlo.pb.xz"));
+  result.meta = compiler::parse_meta(read_file(folder + "meta.json"), "meta.json");
+  const auto given = tensor::read_safetensors(read_file(folder + "inputs.safetensors"), "inputs");
+  for (const compiler::InputMeta& input : result.meta.inputs)
+    result.inputs.push_back(input.zeros ? Literal(input.shape) : given.at(input.name));
+  result.expected = tensor::read_safetensors(read_file(folder + "expected.safetensors"), "expected");
+  return result;
+}
+
+double element_error(const Literal& a, const Literal& b, int64_t k) {
+  const double delta = std::hypot(a.at(k) - b.at(k), a.imaginary_at(k) - b.imaginary_at(k));
+  return std::isnan(delta) ? std::numeric_limits<double>::infinity() : delta;
+}
+
+double largest_difference(const Literal& a, const Literal& b) {
+  double largest = 0;
+  for (int64_t k = 0; k < tensor::num_elements(a.shape()); ++k) largest = std::max(largest, element_error(a, b, k));
+  return largest;
+}
+
+double relative_error(const Literal& expected, const Literal& got) {
+  return largest_difference(expected, got) / std::max(largest_difference(expected, Literal(expected.shape())), 1e-12);
+}
+
+// --- one device, by a split of its own --------------------------------------------------------------------------
+
+/// The program before its marker (outputs: the marker's operands), or after it (parameters: its operands come last).
+hlo::Module part_of(const hlo::Module& module, bool before) {
+  const hlo::Computation& old = module.entry_computation();
+  hlo::Module result = module;
+  hlo::Computation& entry = result.entry_computation();
+  entry = hlo::without_instructions(old);
+  entry.proto = nullptr;
+  std::vector<hlo::InstructionId> map;
+  auto number = static_cast<int64_t>(hlo::parameters(old).size());
+  for (const hlo::Instruction& one : old.instructions) {
+    hlo::Instruction copy = hlo::remapped(one, map);
+    if (hlo::is_gradient_marker(one)) {
+      std::vector<hlo::InstructionId> values = copy.operands;
+      for (size_t k = 0; !before && k < values.size(); ++k) {
+        const tensor::Shape& shape = one.shape.elements[k];
+        entry.instructions.push_back(hlo::make_parameter(fmt::format("marked.{}", k), shape, number++));
+        values[k] = entry.size() - 1;
+      }
+      copy = hlo::make_instruction(hlo::Opcode::kTuple, one.name, one.shape, values);
+      if (before) entry.root = entry.size();
+    }
+    map.push_back(entry.size());
+    entry.instructions.push_back(std::move(copy));
+  }
+  if (!before) entry.root = map[static_cast<size_t>(old.root)];
+  hlo::set_input_output_aliases(result, {});
+  return result;
+}
+
+class OneDevice {
+ public:
+  OneDevice(const hlo::Module& module, const pjrt::Client& client)
+      : executable_(pjrt::Executable::compile(client, hlo::write_module(module), pjrt::Format::kHlo,
+                                              {.device_ids = {client.devices()[0].id()}})) {}
+
+  std::vector<Literal> run(const std::vector<Literal>& inputs) {
+    std::vector<pjrt::Buffer> buffers;
+    for (const Literal& input : inputs)
+      buffers.push_back(pjrt::Buffer::from_host(executable_.client(), executable_.client().devices()[0], input));
+    std::vector<std::vector<pjrt::Buffer*>> arguments(1);
+    for (pjrt::Buffer& buffer : buffers) arguments[0].push_back(&buffer);
+    const pjrt::ExecuteResult result = executable_.execute(arguments);
+    std::vector<Literal> outputs;
+    for (const pjrt::Buffer& buffer : result.outputs.at(0)) outputs.push_back(buffer.to_host());
+    return outputs;
+  }
+
+ private:
+  pjrt::Executable executable_;
+};
+
+/// The mean of floats; of others the last.
+Literal mean(const std::vector<Literal>& values) {
+  Literal result(values[0].shape(), values.back().bytes());
+  if (!tensor::is_floating(result.shape().dtype)) return result;
+  for (int64_t k = 0; k < tensor::num_elements(result.shape()); ++k) {
+    double sum = 0;
+    for (const Literal& value : values) sum += value.at(k);
+    result.set(k, sum / static_cast<double>(values.size()));
+  }
+  return result;
+}
+
+/// Outputs of each of two steps.
+std::vector<std::vector<Literal>> reference(const Fixture& data, const std::vector<std::vector<Literal>>& batches,
+                                            const pjrt::Client& client) {
+  const hlo::Module module = hlo::inline_calls(hlo::read_module(data.bytes));
+  OneDevice gradients(part_of(module, true), client);
+  OneDevice apply(part_of(module, false), client);
+  std::vector<std::vector<Literal>> steps;
+  std::vector<Literal> state = data.inputs;
+  for (int step = 0; step < 2; ++step) {
+    std::vector<std::vector<Literal>> marked;  // by operand and micro-batch
+    for (const std::vector<Literal>& batch : batches) {
+      std::vector<Literal> inputs = state;
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        if (data.meta.inputs[k].batch_dim) inputs[k] = batch[k];
+      }
+      const std::vector<Literal> found = gradients.run(inputs);
+      marked.resize(found.size());
+      for (size_t k = 0; k < found.size(); ++k) marked[k].push_back(found[k]);
+    }
+    std::vector<Literal> inputs = state;
+    for (const std::vector<Literal>& values : marked) inputs.push_back(mean(values));
+    steps.push_back(apply.run(inputs));
+    for (size_t k = 0; k < data.meta.outputs.size(); ++k) {
+      if (data.meta.outputs[k].feeds_input)
+        state[static_cast<size_t>(*data.meta.outputs[k].feeds_input)] = steps.back()[k];
+    }
+  }
+  return steps;
+}
+
+// --- batches ------------------------------------------------------------------------------------------------------
+
+/// The rows of a batch input moved down; those that fall out come in above. Each input by another number.
+Literal rolled(const Literal& input, int64_t rows) {
+  const int64_t count = input.shape().dims[0];
+  const size_t row = input.bytes().size() / static_cast<size_t>(count);
+  Literal result(input.shape());
+  for (int64_t k = 0; k < count; ++k)
+    std::memcpy(result.mutable_bytes().data() + static_cast<size_t>((k + rows) % count) * row,
+                input.bytes().data() + static_cast<size_t>(k) * row, row);
+  return result;
+}
+
+/// Other batches than the fixture's: rows of labels are not those of what they label.
+std::vector<std::vector<Literal>> other_batches(const Fixture& data, int count) {
+  std::vector<std::vector<Literal>> batches(static_cast<size_t>(count), data.inputs);
+  for (size_t part = 0; part < batches.size(); ++part) {
+    for (size_t k = 0; k < data.inputs.size(); ++k) {
+      if (data.meta.inputs[k].batch_dim)
+        batches[part][k] = rolled(data.inputs[k], static_cast<int64_t>(part * (k + 1)));
+    }
+  }
+  return batches;
+}
+
+std::vector<Literal> together(const Fixture& data, const std::vector<std::vector<Literal>>& batches) {
+  std::vector<Literal> inputs = data.inputs;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!data.meta.inputs[k].batch_dim) continue;
+    tensor::Shape shape = inputs[k].shape();
+    shape.dims[0] *= static_cast<int64_t>(batches.size());
+    inputs[k] = Literal(shape);
+    std::byte* next = inputs[k].mutable_bytes().data();
+    for (const auto& batch : batches) next = std::copy(batch[k].bytes().begin(), batch[k].bytes().end(), next);
+  }
+  return inputs;
+}
+
+// --- the test -----------------------------------------------------------------------------------------------------
+
+std::vector<std::string>& table() {
+  static std::vector<std::string> rows;
+  return rows;
+}
+
+struct Errors {
+  double loss = 0;
+  double value = 0;   ///< Of the largest value of a tensor.
+  double change = 0;  ///< Of its largest change.
+};
+
+Errors of_same_batches(const Fixture& data, runtime::MeshExecutable& executable) {
+  Errors errors;
+  executable.set_inputs(data.inputs);
+  const Literal& losses = data.expected.at("loss");
+  const auto loss = static_cast<int>(data.meta.outputs.size()) - 1;
+  for (int64_t step = 0; step < tensor::num_elements(losses.shape()); ++step) {
+    executable.step();
+    executable.sync();
+    errors.loss = std::max(errors.loss, std::abs(executable.output(loss).at(0) - losses.at(step)) / losses.at(step));
+  }
+  for (size_t k = 0; k < data.meta.outputs.size(); ++k) {
+    const auto expected = data.expected.find(data.meta.outputs[k].name);
+    if (!data.meta.outputs[k].feeds_input || expected == data.expected.end()) continue;
+    errors.value = std::max(errors.value, relative_error(expected->second, executable.output(static_cast<int>(k))));
+  }
+  return errors;
+}
+
+Errors of_other_batches(const Fixture& data, int count, int plugin, runtime::MeshExecutable& executable) {
+  Errors errors;
+  const auto batches = other_batches(data, count);
+  executable.set_inputs(together(data, batches));
+  static std::map<std::tuple<const Fixture*, int, int>, std::vector<std::vector<Literal>>> known;
+  const auto [found, added] = known.try_emplace({&data, count, plugin});
+  if (added) found->second = reference(data, batches, client(plugin));
+  for (const std::vector<Literal>& expected : found->second) {
+    executable.step();
+    executable.sync();
+    for (size_t k = 0; k < expected.size(); ++k) {
+      const compiler::OutputMeta& output = data.meta.outputs[k];
+      const Literal got = executable.output(static_cast<int>(k));
+      if (!output.feeds_input) {
+        errors.loss = std::max(errors.loss, relative_error(expected[k], got));
+        continue;
+      }
+      errors.value = std::max(errors.value, relative_error(expected[k], got));
+      const double change = largest_difference(expected[k], data.inputs[static_cast<size_t>(*output.feeds_input)]);
+      // What Adam makes of rounding noise is no change: gradients that are zero but for it.
+      if (output.role == compiler::Role::kParams && change > 0)
+        errors.change = std::max(errors.change, largest_difference(expected[k], got) / change);
+    }
+  }
+  return errors;
+}
+
+class MicroBatches : public testing::TestWithParam<Parameter> {};
+
+TEST_P(MicroBatches, GiveTheNumbersOfOneDevice) {
+  const auto& [model, method, count, plugin] = GetParam();
+  const Fixture& data = fixture(model);
+  const auto program = compiler::load_program(data.bytes, model, data.meta, {}, {}, count);
+  compiler::PlanOptions options;
+  options.method = method;
+  options.mesh = mesh::LogicalMesh::parse("8");
+  options.cluster = mesh::local_cpu(8);
+  const plan::Plan plan = compiler::plan_program(program, options);
+  EXPECT_EQ(plan.micro_batches, count);
+  compiler::Compiled compiled = compiler::compile(program, plan, client(plugin));
+  const Errors same = of_same_batches(data, compiled.executable);
+  const Errors other = of_other_batches(data, count, plugin, compiled.executable);
+  EXPECT_LE(same.loss, kLossTolerance);
+  EXPECT_LE(same.value, kParameterTolerance);
+  EXPECT_LE(other.loss, kLossTolerance);
+  EXPECT_LE(other.value, kParameterTolerance);
+  EXPECT_LE(other.change, kChangeTolerance);
+  std::string kinds;
+  for (const auto& [kind, total] : compiled.found) {
+    EXPECT_EQ(total.bytes, plan.collectives.contains(kind) ? plan.collectives.at(kind).bytes : 0) << kind;
+    kinds += fmt::format(" {} {:.0f}x {:.0f}", kind, total.count, total.bytes);
+  }
+  const double memory = static_cast<double>(compiled.memory_per_device_bytes) /
+                        static_cast<double>(plan.predicted_memory_per_device_bytes);
+  EXPECT_LE(memory, 1.5);
+  table().push_back(fmt::format(
+      "{:<12} {:<6} {} {:<5} same batches: loss {:.1e} param {:.1e}, others: loss {:.1e} param {:.1e} change {:.1e}, "
+      "memory {:.3f} |{}",
+      model, compiler::name(method), count, plugin == 0 ? "0.115" : "0.81", same.loss, same.value, other.loss,
+      other.value, other.change, memory, kinds));
+}
+
+// As when the optimizer's state is divided: each micro-batch leaves its sums divided, and the step takes them so.
+TEST(MicroBatchPlans, AccumulatorsMayLieOtherwiseThanTheGradients) {
+  const Fixture& data = fixture("mlp");
+  const auto program = compiler::load_program(data.bytes, "mlp", data.meta, {}, {}, 2);
+  compiler::PlanOptions options;
+  options.method = Method::kData;
+  options.mesh = mesh::LogicalMesh::parse("8");
+  options.cluster = mesh::local_cpu(8);
+  plan::Plan plan = compiler::plan_program(program, options);
+  for (int k = 1; k < 9; ++k) {  // 0 is the loss
+    const sharding::ShardingSpec whole = plan.ops.at(fmt::format("accumulator.{}", k)).at(0);
+    for (const char* kept : {"accumulator.{}", "before.{}"})
+      plan.ops.at(fmt::format(fmt::runtime(kept), k)).at(0).dims.at(0).push_back(0);
+    for (const char* user : {"accumulated.{}", "accumulated.{}.mean"})
+      plan.operands[fmt::format(fmt::runtime(user), k)] = {whole, whole};
+  }
+  compiler::Compiled compiled = compiler::compile(program, plan, client(0));
+  const Errors errors = of_other_batches(data, 2, 0, compiled.executable);
+  EXPECT_LE(errors.loss, kLossTolerance);
+  EXPECT_LE(errors.change, kChangeTolerance);
+}
+
+TEST(MicroBatchPlans, AreOfTheirNumberOfMicroBatches) {
+  const Fixture& data = fixture("mlp");
+  const auto four = compiler::load_program(data.bytes, "mlp", data.meta, {}, {}, 4);
+  const auto two = compiler::load_program(data.bytes, "mlp", data.meta, {}, {}, 2);
+  compiler::PlanOptions options;
+  options.mesh = mesh::LogicalMesh::parse("8");
+  options.cluster = mesh::local_cpu(8);
+  const plan::Plan plan = compiler::plan_program(four, options);
+  EXPECT_THROW(compiler::compile(two, plan, client(0)), InvalidArgumentError);
+}
+
+std::vector<Parameter> parameters() {
+  std::vector<Parameter> result;
+  for (size_t m = 0; m < kModels.size(); ++m) {
+    for (const Method method : {Method::kShard, Method::kData}) {
+      for (const int count : {1, 2, 4}) {
+        for (const int plugin : {0, 1}) {
+          // Covering: each model once, numbers and plug-ins in turn; unet, which is long to compile, left to the
+          // matrix.
+          const bool covered = method == (m % 4 == 2 ? Method::kData : Method::kShard) &&
+                               count == (m % 2 == 0 ? 2 : 4) && plugin == static_cast<int>(m / 2 % 2) &&
+                               kModels[m] != "unet";
+          if (full_matrix() || covered) result.emplace_back(kModels[m], method, count, plugin);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+std::string parameter_name(const testing::TestParamInfo<Parameter>& info) {
+  const auto& [model, method, count, plugin] = info.param;
+  return fmt::format("{}_{}_{}{}", model, compiler::name(method), count, plugin == 0 ? "_new_xla" : "_old_xla");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MicroBatches, testing::ValuesIn(parameters()), parameter_name);
+
+class PrintTable : public testing::Environment {
+ public:
+  void TearDown() override {
+    for (const std::string& row : table()) fmt::print("{}\n", row);
+  }
+};
+
+const testing::Environment* const kPrintTable = testing::AddGlobalTestEnvironment(new PrintTable);
+
+}  // namespace
+}  // namespace alpa
