@@ -29,7 +29,7 @@ void check_marker(const Computation& entry, const Instruction& marker, const Acc
                                 "marker {} ({}) does not say which of its operands are gradients: give \"num_values\" "
                                 "in its backend_config, or \"marker\": {{\"operands\": [...]}} in --meta",
                                 marker.name, hlo::kGradientMarker);
-  require<InvalidArgumentError>(says || *request.marked_operands == marker.operands.size(), kPlace,
+  require<InvalidArgumentError>(says || request.marked_operands == marker.operands.size(), kPlace,
                                 "marker {} has {} operands, --meta lists {} in \"marker\": is it of this program?",
                                 marker.name, marker.operands.size(), request.marked_operands.value_or(0));
 }
