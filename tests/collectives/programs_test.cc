@@ -117,8 +117,8 @@ std::vector<Case> cases() {
     for (size_t k = 0; k < meshes.size(); ++k) {
       for (const Method method : {Method::kData, Method::kShard}) {
         for (const int plugin : {0, 1}) {
-          const bool covering = plugin == static_cast<int>(m % 2) && k == m % 3 &&
-                                (method == Method::kShard) == (m % 3 != 0);
+          const bool covering =
+              plugin == static_cast<int>(m % 2) && k == m % 3 && (method == Method::kShard) == (m % 3 != 0);
           if (full || covering) result.push_back({models[m], meshes[k], method, plugin});
         }
       }

@@ -149,8 +149,7 @@ class PlanFiller {
     if (all.empty() || all.front().kind != hlo::Opcode::kReduceScatter) return all;
     Communication whole = all.front();
     whole.kind = hlo::Opcode::kAllReduce;
-    for (size_t k = 1; k < all.size(); ++k)
-      whole.axes.insert(whole.axes.end(), all[k].axes.begin(), all[k].axes.end());
+    for (size_t k = 1; k < all.size(); ++k) whole.axes.insert(whole.axes.end(), all[k].axes.begin(), all[k].axes.end());
     return {whole};
   }
 

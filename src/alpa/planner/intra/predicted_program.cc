@@ -16,8 +16,8 @@ std::vector<int> without(const std::vector<int>& axes, const std::vector<int>& o
 }
 
 std::string key_of(const PredictedCollective& one) {
-  std::string key = std::string(hlo::name(one.kind)) + ":" + one.operands + "@" + std::to_string(one.computation) + "x" +
-                    std::to_string(one.executions);
+  std::string key = std::string(hlo::name(one.kind)) + ":" + one.operands + "@" + std::to_string(one.computation) +
+                    "x" + std::to_string(one.executions);
   for (const int axis : one.axes) key += "," + std::to_string(axis);
   return key;
 }
