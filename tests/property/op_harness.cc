@@ -61,10 +61,9 @@ double difference(const tensor::Literal& a, const tensor::Literal& b) {
 }
 
 Outcome run(const compiler::Program& program, const plan::Plan& plan, const std::vector<tensor::Literal>& inputs,
-            int plugin) {
-  compiler::Compiled compiled =
-      compiler::compile(program, plan, client(plugin),
-                        {.strategies = compiler::Strategies::kAny, .collectives = compiler::Collectives::kPartitioner});
+            int plugin, compiler::Collectives collectives) {
+  compiler::Compiled compiled = compiler::compile(
+      program, plan, client(plugin), {.strategies = compiler::Strategies::kAny, .collectives = collectives});
   compiled.executable.set_inputs(inputs);
   compiled.executable.step();
   compiled.executable.sync();

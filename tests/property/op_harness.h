@@ -34,7 +34,7 @@ struct Outcome {
 };
 
 Outcome run(const compiler::Program& program, const plan::Plan& plan, const std::vector<tensor::Literal>& inputs,
-            int plugin);
+            int plugin, compiler::Collectives collectives = compiler::Collectives::kPartitioner);
 
 /// Everything replicated but what the strategy says of one operation and of the parameters that it takes.
 plan::Plan plan_of(const compiler::Program& program, hlo::NodeId node, const planner::Strategy& strategy,

@@ -85,11 +85,12 @@ std::vector<size_t> scatter_dims(const RuleRequest& request, const ShardingRule&
   return dims;
 }
 
-// `whole`, its one sum over `axes`, with each axis summed by an all-reduce or scattered over a dim of the result that
-// it divides further; the first is without any scatter.
+// `whole`, its one sum over `axes`, with each axis summed by an all-reduce or scattered over the dim of the result that
+// the scattered axes divide further; the first is without any scatter.
 void add_sums(const tensor::Shape& shape, const std::vector<size_t>& dims, const mesh::LogicalMesh& mesh,
               const Strategy& whole, const std::vector<int>& axes, std::vector<Strategy>& strategies) {
   std::vector<int> scattered;
+  std::vector<size_t> scattered_dims;  // One an axis.
   std::vector<int> summed;
   const std::function<void(size_t, const ShardingSpec&)> place = [&](size_t next, const ShardingSpec& result) {
     if (next == axes.size()) {
@@ -108,12 +109,17 @@ void add_sums(const tensor::Shape& shape, const std::vector<size_t>& dims, const
     summed.pop_back();
     scattered.push_back(axis);
     for (const size_t dim : dims) {
+      // Parts of two dims would take two reduce-scatters, which the passes do not always see.
+      if (!scattered_dims.empty() && scattered_dims.back() != dim) continue;
       // A device's part must be a part of what it has: the axis is the dim's last.
       const std::vector<int> before = result.dims[dim].axes();
       if (!before.empty() && before.back() > axis) continue;
       ShardingSpec finer = result;
       finer.dims[dim].push_back(axis);
-      if (sharding::divides(finer, shape, mesh)) place(next + 1, finer);
+      if (!sharding::divides(finer, shape, mesh)) continue;
+      scattered_dims.push_back(dim);
+      place(next + 1, finer);
+      scattered_dims.pop_back();
     }
     scattered.pop_back();
   };
