@@ -38,6 +38,10 @@ constexpr double kLossTolerance = 1e-4;
 constexpr double kParameterTolerance = 1e-2;
 // Of the largest change of a tensor: a gradient that is left out or counted twice changes more.
 constexpr double kChangeTolerance = 0.05;
+// After the second step of other batches tensors may be so much further off: a ReLU at its kink goes one way or the
+// other by rounding. In wide_resnet with 4 micro-batches one device's numbers by the two plug-ins are 0.035 apart then,
+// after the first step less than 0.001. Sums that were not begun anew would be off by 1.
+constexpr double kSlackOfSecondStep = 10;
 
 bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
 
@@ -257,7 +261,9 @@ Errors of_other_batches(const Fixture& data, int count, int plugin, runtime::Mes
   static std::map<std::tuple<const Fixture*, int, int>, std::vector<std::vector<Literal>>> known;
   const auto [found, added] = known.try_emplace({&data, count, plugin});
   if (added) found->second = reference(data, batches, client(plugin));
-  for (const std::vector<Literal>& expected : found->second) {
+  for (size_t step = 0; step < found->second.size(); ++step) {
+    const std::vector<Literal>& expected = found->second[step];
+    const double slack = step == 0 ? 1 : kSlackOfSecondStep;
     executable.step();
     executable.sync();
     for (size_t k = 0; k < expected.size(); ++k) {
@@ -267,11 +273,11 @@ Errors of_other_batches(const Fixture& data, int count, int plugin, runtime::Mes
         errors.loss = std::max(errors.loss, relative_error(expected[k], got));
         continue;
       }
-      errors.value = std::max(errors.value, relative_error(expected[k], got));
+      errors.value = std::max(errors.value, relative_error(expected[k], got) / slack);
       const double change = largest_difference(expected[k], data.inputs[static_cast<size_t>(*output.feeds_input)]);
       // What Adam makes of rounding noise is no change: gradients that are zero but for it.
       if (output.role == compiler::Role::kParams && change > 0)
-        errors.change = std::max(errors.change, largest_difference(expected[k], got) / change);
+        errors.change = std::max(errors.change, largest_difference(expected[k], got) / change / slack);
     }
   }
   return errors;
@@ -325,8 +331,7 @@ TEST(MicroBatchPlans, AccumulatorsMayLieOtherwiseThanTheGradients) {
     const sharding::ShardingSpec whole = plan.ops.at(fmt::format("accumulator.{}", k)).at(0);
     for (const char* kept : {"accumulator.{}", "before.{}"})
       plan.ops.at(fmt::format(fmt::runtime(kept), k)).at(0).dims.at(0).push_back(0);
-    for (const char* user : {"accumulated.{}", "accumulated.{}.mean"})
-      plan.operands[fmt::format(fmt::runtime(user), k)] = {whole, whole};
+    plan.operands[fmt::format("accumulated.{}", k)] = {whole, whole};
   }
   compiler::Compiled compiled = compiler::compile(program, plan, client(0));
   const Errors errors = of_other_batches(data, 2, 0, compiled.executable);
@@ -353,9 +358,12 @@ std::vector<Parameter> parameters() {
         for (const int plugin : {0, 1}) {
           // Covering: each model once, numbers and plug-ins in turn; unet, which is long to compile, left to the
           // matrix.
-          const bool covered = method == (m % 4 == 2 ? Method::kData : Method::kShard) &&
+          const bool in_turn = method == (m % 4 == 2 ? Method::kData : Method::kShard) &&
                                count == (m % 2 == 0 ? 2 : 4) && plugin == static_cast<int>(m / 2 % 2) &&
                                kModels[m] != "unet";
+          // By data the experts' gradients end divided: their accumulators must follow.
+          const bool divided = kModels[m] == "moe" && method == Method::kData && count == 2 && plugin == 0;
+          const bool covered = in_turn || divided;
           if (full_matrix() || covered) result.emplace_back(kModels[m], method, count, plugin);
         }
       }

@@ -1,6 +1,7 @@
 #include "alpa/compiler/compile_accumulated.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "alpa/base/error.h"
@@ -54,6 +55,7 @@ class PartMaker {
     const hlo::Computation& entry = result.program.module.entry_computation();
     const auto parameters = hlo::parameters(entry);
     for (size_t k = result.step_inputs.size(); k < parameters.size(); ++k) add_input(entry[parameters[k]], result);
+    want_sums_as_planned(result);
     result.plan.outputs = plan_.outputs;
     result.program.meta.outputs = program_.meta.outputs;
     for (OutputMeta& output : result.program.meta.outputs) {
@@ -83,13 +85,38 @@ class PartMaker {
     return result;
   }
 
-  // What is no input of the step lies where the plan puts the instruction of its name.
-  plan::TensorPlan planned(const hlo::Instruction& instruction) const {
-    const auto found = plan_.ops.find(instruction.name);
+  // A sum is used where the plan puts it; it comes from where the accumulator lies, which may be elsewhere.
+  void want_sums_as_planned(PlannedPart& part) const {
+    const passes::Accumulation& layout = *program_.accumulation;
+    const hlo::Computation& whole = program_.module.entry_computation();
+    const std::vector<hlo::InstructionId> parameters = hlo::parameters(whole);
+    const std::vector<hlo::InstructionId>& outputs = whole[whole.root].operands;
+    std::map<std::string_view, std::string_view> sums;  // by accumulator
+    for (int64_t k = 0; k < layout.num_accumulators; ++k) {
+      const hlo::InstructionId accumulator = parameters[static_cast<size_t>(layout.accumulator(k))];
+      sums[whole[accumulator].name] = whole[outputs[static_cast<size_t>(layout.accumulated(k))]].name;
+    }
+    const hlo::Computation& entry = part.program.module.entry_computation();
+    for (const hlo::Instruction& user : entry.instructions) {
+      if (user.operands.size() != 2) continue;  // the division by the number of micro-batches
+      const auto sum = sums.find(entry[user.operands[0]].name);
+      if (sum == sums.end() || plan_.operands.contains(user.name)) continue;
+      const sharding::ShardingSpec& spec = planned_spec(std::string(sum->second));
+      part.plan.operands[user.name] = {spec, spec};
+    }
+  }
+
+  const sharding::ShardingSpec& planned_spec(const std::string& name) const {
+    const auto found = plan_.ops.find(name);
     require<InvalidArgumentError>(found != plan_.ops.end() && found->second.size() == 1, "compile",
                                   "the plan says nothing of {}, which goes from micro-batch to micro-batch: plan again",
-                                  instruction.name);
-    return {instruction.name, instruction.shape, found->second[0]};
+                                  name);
+    return found->second[0];
+  }
+
+  // What is no input of the step lies where the plan puts the instruction of its name.
+  plan::TensorPlan planned(const hlo::Instruction& instruction) const {
+    return {instruction.name, instruction.shape, planned_spec(instruction.name)};
   }
 
   void add_input(const hlo::Instruction& parameter, PlannedPart& part) const {

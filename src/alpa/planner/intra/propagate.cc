@@ -35,7 +35,8 @@ class Propagation {
       for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
         if (!generator(id)) chosen_[static_cast<size_t>(id)] = choose(id);
       }
-      if (!improve_carries()) break;
+      const bool carries = improve_carries();
+      if (!place_fed_inputs() && !carries) break;
     }
     std::vector<int32_t> result(problem_.problem.nodes.size());
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
@@ -129,6 +130,20 @@ class Propagation {
       const ShardingSpec* carry = spec(tie.to);
       if (root == nullptr || *root == *carry || reshard_.seconds(shape(tie.to), *carry, *root) > 0) continue;
       wanted_[id] = *root;
+      changed = true;
+    }
+    return changed;
+  }
+
+  // Gives an input that is free to lie anywhere, as an accumulator is, the placement of the output that feeds it.
+  bool place_fed_inputs() {
+    bool changed = false;
+    for (const Feed& feed : request_.feeds) {
+      const ValueId input = graph_.inputs[static_cast<size_t>(feed.input)];
+      const ShardingSpec* output = spec(graph_.outputs[static_cast<size_t>(feed.output)]);
+      std::optional<ShardingSpec>& wanted = wanted_[producer_index(input)];
+      if (wanted || output == nullptr || *output == *spec(input)) continue;
+      wanted = *output;
       changed = true;
     }
     return changed;
