@@ -150,7 +150,7 @@ class BadCommandLines(CommandTest):
             self.refuse_line("run", *step_of("mlp"), "--mesh=" + mesh, says=["mesh"])
 
     def test_unknown_method(self):
-        self.refuse_line("plan", *step_of("mlp"), "--method", "magic", says=["magic", "none, data or shard"])
+        self.refuse_line("plan", *step_of("mlp"), "--method", "magic", says=["magic", "none, data, shard, zero2 or zero3"])
 
     def test_constraint_text(self):
         self.refuse_line("plan", *step_of("mlp"), "--constraint", "params", says=["params", "GLOB=(None,y)"])

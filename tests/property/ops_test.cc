@@ -50,9 +50,9 @@ void expect_as_predicted(const planner::Strategy& strategy, const mesh::LogicalM
 
 /// A scattered sum is one only after the collective passes; before them it is an all-reduce and a slice.
 compiler::Collectives collectives_for(const planner::Strategy& strategy) {
-  const bool scatters = std::any_of(
-      strategy.communication.begin(), strategy.communication.end(),
-      [](const planner::Communication& one) { return one.kind == hlo::Opcode::kReduceScatter; });
+  const bool scatters =
+      std::any_of(strategy.communication.begin(), strategy.communication.end(),
+                  [](const planner::Communication& one) { return one.kind == hlo::Opcode::kReduceScatter; });
   return scatters ? compiler::Collectives::kRewritten : compiler::Collectives::kPartitioner;
 }
 

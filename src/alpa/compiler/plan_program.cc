@@ -152,13 +152,17 @@ std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const
 }
 
 // What the copies of changes of placement occupy is known only when all is chosen: the next try leaves room for the
-// most that was seen, and a little more each time, since other copies may come up.
+// most that was seen and a little more, since other copies may come up, or, where nothing fits then, half of that.
 planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh::LogicalMesh& mesh, plan::Plan& plan) {
-  constexpr double kRoom[] = {1.3, 1.6, 2, 3};
+  constexpr double kRoom = 1.3;  // Of the copies; grows by as much with each try.
+  constexpr int kTries = 7;
   const int64_t cap = request.memory_cap_bytes.value_or(std::numeric_limits<int64_t>::max());
   int64_t least = std::numeric_limits<int64_t>::max();
   int64_t copies = 0;
-  for (size_t tried = 0; tried <= std::size(kRoom); ++tried) {
+  int64_t fitting = cap;  // The lowest cap under which there is an assignment,
+  int64_t refused = 0;    // and the highest under which none was found.
+  double room = 1;
+  for (int tried = 0; tried < kTries; ++tried) {
     try {
       planner::Assignment assignment = planner::plan_intra(request);
       plan = {};
@@ -168,14 +172,19 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
       if (needed <= cap) return assignment;
       least = std::min(least, needed);
       copies = std::max(copies, needed - assignment.memory_bytes);
-      if (tried == std::size(kRoom) || request.search == planner::Search::kPropagate) break;
-      const double room = kRoom[tried] * static_cast<double>(copies);
-      if (room >= static_cast<double>(cap)) break;
-      request.memory_cap_bytes = cap - static_cast<int64_t>(room);
+      fitting = *request.memory_cap_bytes;
     } catch (const InfeasibleError&) {
       if (tried == 0) throw;
-      break;
+      refused = *request.memory_cap_bytes;
     }
+    if (request.search == planner::Search::kPropagate) break;
+    room *= kRoom;
+    const double wanted = static_cast<double>(cap) - room * static_cast<double>(copies);
+    const int64_t between = refused + (fitting - refused) / 2;
+    if (between == refused) break;
+    request.memory_cap_bytes = wanted > static_cast<double>(refused) && wanted < static_cast<double>(fitting)
+                                   ? static_cast<int64_t>(wanted)
+                                   : between;
   }
   throw InfeasibleError(
       fmt::format("[plan] no plan was found that fits into {} bytes a device on the mesh {}: the least memory of those "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -243,8 +244,9 @@ Plan read_plan(std::string_view text, const Reader& read) {
   plan.mesh = mesh::LogicalMesh::parse(read.text(json, "mesh"));
   plan.cluster = read.cluster(json, plan.mesh);
   plan.method = read.text(json, "method");
-  const bool known = plan.method == "none" || plan.method == "data" || plan.method == "shard";
-  read.check(known, "unknown method \"{}\": none, data or shard", plan.method);
+  constexpr std::array<std::string_view, 5> kMethods = {"none", "data", "shard", "zero2", "zero3"};
+  const bool known = std::find(kMethods.begin(), kMethods.end(), plan.method) != kMethods.end();
+  read.check(known, "unknown method \"{}\": none, data, shard, zero2 or zero3", plan.method);
   plan.micro_batches = read.whole(json, "micro_batches");
   plan.objective_seconds = read.seconds(json, "objective_seconds");
   plan.bound_seconds = read.seconds(json, "bound_seconds");
