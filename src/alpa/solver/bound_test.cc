@@ -2,6 +2,7 @@
 
 #include "alpa/solver/brute_force.h"
 #include "alpa/solver/capped_dual.h"
+#include "alpa/solver/component_solver.h"
 #include "alpa/solver/dual_bound.h"
 #include "alpa/solver/elimination.h"
 #include "alpa/solver/highs/mip.h"
@@ -15,13 +16,6 @@ namespace {
 using testing::random_problem;
 using testing::try_all;
 
-PairwiseProblem pairwise(const Mrf& mrf) {
-  PairwiseProblem problem;
-  problem.unary = mrf.unary;
-  for (const Mrf::Edge& edge : mrf.edges) problem.pairs.push_back({edge.a, edge.b, edge.table->costs});
-  return problem;
-}
-
 TEST(Elimination, FindsTheMinimum) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const Problem problem = random_problem({7, 4, 0.8, 0.3, 40, std::nullopt}, seed);
@@ -29,7 +23,7 @@ TEST(Elimination, FindsTheMinimum) {
     Graph graph(problem, false);
     if (graph.infeasible()) continue;
     const Mrf mrf = snapshot(graph);
-    const PairwiseProblem small = pairwise(mrf);
+    const PairwiseProblem small = pairwise_problem(mrf);
     const auto plan = plan_elimination(small, {1'000'000, 100'000'000}, false);
     ASSERT_TRUE(plan.has_value());
     const EliminationResult result = run_elimination(small, *plan);

@@ -82,8 +82,7 @@ void CappedDual::polish(int sweeps) {
 }
 
 std::vector<int32_t> CappedDual::labels_at(double scale, int sweeps) {
-  price_ = best_price_;
-  for (double& p : price_) p *= scale;
+  price_ = scaled(best_price_, scale);
   dual_.set_potentials(best_potentials_);
   evaluate_prices(sweeps);
   std::vector<int32_t> labels = dual_.decoded();

@@ -20,19 +20,20 @@
 #include "alpa/solver/parallel.h"
 #include "alpa/solver/presolve.h"
 #include "alpa/solver/priced_exact.h"
+#include "alpa/solver/prices.h"
 
 namespace alpa::solver {
 namespace {
 
 constexpr double kDualWork = 6e8;
 constexpr double kShares[] = {0.1, 0.1, 0.2, 0.6};  // Of the budgets of a round, turn by turn.
-constexpr int kExactPrices = 6;
-constexpr double kGapShare = 0.25;                      // The same, of the gap that may stay.
-constexpr double kNeighbours[] = {0.9, 1.0, 1.1, 1.2};  // Scales of the prices whose labellings join the mix.
-constexpr int kSweeps = 20;
-constexpr double kTrust = 0.1;      // Change of the prices at once; doubles where it does not suffice.
-constexpr double kExactGap = 1e-4;  // Of the bound: nearer to what the mix promises it need not be.
-constexpr int64_t kExactWork = 12'000'000'000;
+constexpr int kExactPrices = 6;                     // At which the field is minimised exactly, at most.
+constexpr int64_t kExactWork = 12'000'000'000;      // Of one such minimum.
+constexpr double kTrust = 0.1;                      // Change of the prices at once; doubles where that is too little.
+constexpr double kExactGap = 1e-4;                  // Of the bound: nearer to what the mix promises it need not be.
+constexpr double kGapShare = 0.25;                  // The same, of the gap that may stay.
+constexpr double kNeighbours[] = {0.9, 1.0, 1.1, 1.2};  // Scales of the prices whose labellings join the mix,
+constexpr int kSweeps = 20;                             // after so many sweeps.
 const EliminationBudget kMixBudget{1 << 20, 100'000'000};
 constexpr int kPolish = 60;                  // Sweeps at the best prices.
 constexpr int64_t kDescents = 30;            // Price changes of the search.
@@ -248,7 +249,7 @@ class CappedSearch::Search {
       promise = best->bound;
       const double factor = std::clamp(best->scale, 1 / (1 + trust), 1 + trust);
       if (factor != best->scale) trust *= 2;
-      for (double& p : price) p *= factor;
+      price = scaled(std::move(price), factor);
     }
     return price;
   }

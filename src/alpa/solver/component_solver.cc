@@ -32,6 +32,7 @@ void fix(Graph& graph, int32_t vertex, int32_t label) {
 PairwiseProblem pairwise_problem(const Mrf& mrf) {
   PairwiseProblem problem;
   problem.unary = mrf.unary;
+  problem.pairs.reserve(mrf.edges.size());
   for (const Mrf::Edge& edge : mrf.edges) problem.pairs.push_back({edge.a, edge.b, edge.table->costs});
   return problem;
 }

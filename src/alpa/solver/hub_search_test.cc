@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "alpa/solver/brute_force.h"
+#include "alpa/solver/component_solver.h"
 #include "alpa/solver/elimination.h"
 #include "alpa/solver/min_plus.h"
 #include "alpa/solver/parallel.h"
@@ -32,12 +33,10 @@ struct Instance {
 
   /// The minimum where a node takes a strategy, unscaled.
   Cost minimum_with(int32_t node, int32_t strategy) const {
-    PairwiseProblem problem;
-    problem.unary = mrf->unary;
+    PairwiseProblem problem = pairwise_problem(*mrf);
     for (int32_t s = 0; s < mrf->domain(node); ++s) {
       if (s != strategy) problem.unary[node][s] = kInfinite;
     }
-    for (const Mrf::Edge& edge : mrf->edges) problem.pairs.push_back({edge.a, edge.b, edge.table->costs});
     return mrf->constant + run_elimination(problem, *plan_elimination(problem, {1'000'000, 100'000'000}, false)).cost;
   }
 

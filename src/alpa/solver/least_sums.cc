@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "alpa/solver/lanes.h"
 #include "alpa/solver/table.h"
 
 namespace alpa::solver {
 namespace {
 
 constexpr size_t kFewRows = 5;  // Sums of that many forbidden costs and a base fit in 64 bits.
-
-/// `kWidth` costs side by side, anywhere in memory.
-template <int kWidth>
-struct Lanes {
-  typedef int64_t Type __attribute__((vector_size(kWidth * sizeof(int64_t)), aligned(sizeof(int64_t)), may_alias));
-};
-
-template <int kWidth>
-using Lane = typename Lanes<kWidth>::Type;
 
 /// The least so far of each lane, and the strategy that reaches it.
 template <int kWidth>
@@ -46,12 +38,12 @@ template <int kWidth, int kCount, bool kFew>
   }
 }
 
-/// By lanes of strategies; the last overlaps the one before where they do not come out even.
+/// By lanes of strategies.
 template <int kWidth, bool kFew>
 [[gnu::always_inline]] inline void kernel(std::span<const int64_t> base, std::span<const CostRows> rows, int32_t count,
                                           int64_t* costs, uint16_t* best) {
   const auto domain = static_cast<int32_t>(base.size());
-  const int32_t lanes = (domain + kWidth - 1) / kWidth;
+  const int32_t lanes = lane_count<kWidth>(domain);
   Lane<kWidth> iota;
   for (int k = 0; k < kWidth; ++k) iota[k] = k;
   for (int32_t c = 0; c < count; ++c) {
@@ -59,7 +51,7 @@ template <int kWidth, bool kFew>
     for (int32_t done = 0; done < lanes; done += 4) {
       const int32_t now = std::min(lanes - done, 4);
       int32_t places[4];
-      for (int32_t k = 0; k < now; ++k) places[k] = std::min((done + k) * kWidth, domain - kWidth);
+      for (int32_t k = 0; k < now; ++k) places[k] = lane_place<kWidth>(done + k, domain);
       if (now == 4) fold<kWidth, 4, kFew>(base.data(), rows, c, places, iota, least);
       if (now == 3) fold<kWidth, 3, kFew>(base.data(), rows, c, places, iota, least);
       if (now == 2) fold<kWidth, 2, kFew>(base.data(), rows, c, places, iota, least);

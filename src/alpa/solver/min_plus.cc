@@ -3,43 +3,39 @@
 #include <algorithm>
 #include <limits>
 
+#include "alpa/solver/lanes.h"
+
 namespace alpa::solver {
 namespace {
-
-/// `kWidth` costs side by side, anywhere in memory.
-template <int kWidth>
-struct Lanes {
-  typedef int64_t Type __attribute__((vector_size(kWidth * sizeof(int64_t)), aligned(sizeof(int64_t)), may_alias));
-};
 
 /// The minima of `kCount` lanes of columns, at `places`, held in registers while the rows pass.
 template <int kWidth, int kCount>
 [[gnu::always_inline]] inline void lanes(const int64_t* __restrict rows, const int64_t* __restrict own,
                                          int32_t row_count, int32_t cols, const int32_t* places,
                                          int64_t* __restrict out) {
-  using Lane = typename Lanes<kWidth>::Type;
-  Lane least[kCount];
-  for (int k = 0; k < kCount; ++k) least[k] = Lane{} + std::numeric_limits<int64_t>::max();
+  using Costs = Lane<kWidth>;
+  Costs least[kCount];
+  for (int k = 0; k < kCount; ++k) least[k] = Costs{} + std::numeric_limits<int64_t>::max();
   for (int32_t r = 0; r < row_count; ++r) {
     const int64_t* __restrict row = rows + size_t(r) * size_t(cols);
-    const Lane shift = Lane{} + own[r];
+    const Costs shift = Costs{} + own[r];
     for (int k = 0; k < kCount; ++k) {
-      const Lane value = *reinterpret_cast<const Lane*>(row + places[k]) - shift;
+      const Costs value = *reinterpret_cast<const Costs*>(row + places[k]) - shift;
       least[k] = value < least[k] ? value : least[k];
     }
   }
-  for (int k = 0; k < kCount; ++k) *reinterpret_cast<Lane*>(out + places[k]) = least[k];
+  for (int k = 0; k < kCount; ++k) *reinterpret_cast<Costs*>(out + places[k]) = least[k];
 }
 
-/// Columns by four lanes at a time; the last lane overlaps the one before where they do not come out even.
+/// Columns by four lanes at a time.
 template <int kWidth>
 [[gnu::always_inline]] inline void kernel(const int64_t* __restrict rows, const int64_t* __restrict own,
                                           int32_t row_count, int32_t cols, int64_t* __restrict out) {
-  const int32_t count = (cols + kWidth - 1) / kWidth;
+  const int32_t count = lane_count<kWidth>(cols);
   int32_t places[4];
   for (int32_t done = 0; done < count; done += 4) {
     const int32_t now = std::min(count - done, 4);
-    for (int32_t k = 0; k < now; ++k) places[k] = std::min((done + k) * kWidth, cols - kWidth);
+    for (int32_t k = 0; k < now; ++k) places[k] = lane_place<kWidth>(done + k, cols);
     if (now == 4) lanes<kWidth, 4>(rows, own, row_count, cols, places, out);
     if (now == 3) lanes<kWidth, 3>(rows, own, row_count, cols, places, out);
     if (now == 2) lanes<kWidth, 2>(rows, own, row_count, cols, places, out);

@@ -58,9 +58,7 @@ Mix::Found Mix::biased(const Search& request, size_t number, const EliminationBu
   double high = 1 + kSpan;
   for (int k = 0; k < kHalvings; ++k) {
     const double scale = k == 0 ? high : (low + high) / 2;
-    std::vector<double> scaled = request.price;
-    for (double& p : scaled) p *= scale;
-    const std::optional<std::vector<int32_t>> labels = exact.at(scaled, bias);
+    const std::optional<std::vector<int32_t>> labels = exact.at(scaled(request.price, scale), bias);
     if (!labels) return found;
     const bool fits = peak_of(rows_, usage_of(rows_, *labels)) <= limit_;
     if (!fits && k == 0) return found;

@@ -4,6 +4,7 @@
 
 #include "alpa/solver/brute_force.h"
 #include "alpa/solver/presolve.h"
+#include "alpa/solver/prices.h"
 #include "alpa/solver/solve.h"
 #include "alpa/solver/transformer_problem.h"
 
@@ -73,9 +74,7 @@ TEST(PricedExact, ScalesPricesToTheBestBound) {
     const auto best = exact.best_scale(price, 60);
     ASSERT_TRUE(best.has_value());
     for (const double scale : {0.0, 0.5, 0.9, 1.0, 1.1, 2.0, 8.0}) {
-      std::vector<double> scaled = price;
-      for (double& p : scaled) p *= scale;
-      EXPECT_LE(double(exact.at(scaled)->bound), best->bound + 10) << seed << " " << scale;
+      EXPECT_LE(double(exact.at(scaled(price, scale))->bound), best->bound + 10) << seed << " " << scale;
     }
   }
 }

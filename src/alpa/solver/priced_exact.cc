@@ -92,9 +92,7 @@ std::optional<PricedExact::Scale> PricedExact::best_scale(const std::vector<doub
   double scale = 1;
   double step = kFirstStep;
   for (int k = 0; k < most; ++k) {
-    std::vector<double> scaled = price;
-    for (double& p : scaled) p *= scale;
-    const std::optional<PricedOptimum> found = at(scaled);
+    const std::optional<PricedOptimum> found = at(scaled(price, scale));
     if (!found) break;
     Line line{scale, double(found->bound), 0};
     const std::vector<int64_t> usage = usage_of(rows_, found->labels);

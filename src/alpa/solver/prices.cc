@@ -12,6 +12,11 @@ constexpr Cost kLargestUnary = Cost(1) << 57;
 
 }  // namespace
 
+std::vector<double> scaled(std::vector<double> price, double factor) {
+  for (double& p : price) p *= factor;
+  return price;
+}
+
 Prices::Prices(const Mrf& mrf, const MemoryRows& rows, int64_t limit)
     : mrf_(mrf), rows_(rows), limit_(limit), fixed_(rows.size(), 0), prefix_(rows.size() + 1, 0) {
   most_bytes_ = std::max<int64_t>(limit_, 1);

@@ -9,6 +9,9 @@
 
 namespace alpa::solver {
 
+/// The prices, each times `factor`.
+std::vector<double> scaled(std::vector<double> price, double factor);
+
 /// Lagrangian prices on the rows: a byte at row r costs price[r]. In fixed point, rounded so that bounds stay bounds.
 class Prices {
  public:
