@@ -15,9 +15,11 @@
 /// The examples' data.
 namespace examples {
 
-/// "shard" or "data".
+/// "shard", "data", "zero2" or "zero3".
 inline alpa::AnyMethod method(const std::string& name) {
   if (name == "data") return alpa::DataParallel();
+  if (name == "zero2") return alpa::Zero2Parallel();
+  if (name == "zero3") return alpa::Zero3Parallel();
   return alpa::ShardParallel();
 }
 

@@ -24,9 +24,9 @@ inline void add_options(CLI::App& app, Options& options, int64_t steps) {
       ->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "training steps")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "of the parameters and the batches")->capture_default_str();
-  app.add_option("--method", options.method, "how the step is spread: shard or data")
+  app.add_option("--method", options.method, "how the step is spread")
       ->capture_default_str()
-      ->check(CLI::IsMember({"shard", "data"}));
+      ->check(CLI::IsMember({"shard", "data", "zero2", "zero3"}));
 }
 
 /// Runs an example, with its errors told in one line.

@@ -173,11 +173,12 @@ std::vector<Parameter> parameters() {
   std::vector<Parameter> result;
   for (size_t m = 0; m < kModels.size(); ++m) {
     for (size_t k = 0; k < kMeshes.size(); ++k) {
-      for (const Method method : {Method::kData, Method::kShard}) {
+      for (const Method method : {Method::kData, Method::kShard, Method::kZero2, Method::kZero3}) {
         for (const int plugin : {0, 1}) {
-          // Covering: each model once a plug-in, meshes in turn, every fourth model by data.
-          const bool covered =
-              k == (m + 2 * static_cast<size_t>(plugin)) % kMeshes.size() && (method == Method::kShard || m % 4 == 2);
+          // Covering: each model once a plug-in, meshes in turn, every fourth model by data and by a ZeRO stage.
+          const size_t turn = method == Method::kZero2 ? 0 : method == Method::kZero3 ? 1 : 2;
+          const bool covered = k == (m + 2 * static_cast<size_t>(plugin)) % kMeshes.size() &&
+                               (method == Method::kShard || m % 4 == turn);
           const bool data_mesh_once = method == Method::kShard || kMeshes[k] == "8" || kMeshes[k] == "2x4";
           if (full_matrix() ? data_mesh_once : covered) result.emplace_back(kModels[m], kMeshes[k], method, plugin);
         }

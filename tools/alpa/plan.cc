@@ -86,7 +86,8 @@ Command add_plan(CLI::App& root) {
   app->add_option("--json", outputs->json, "Writes the plan");
   app->add_option("--dump-problem", outputs->problem,
                   "Writes the labelling problem in IOPDDL form, .gz or plain, for `alpa solve`; its costs are "
-                  "picoseconds. Where several meshes are searched, that of the one chosen");
+                  "picoseconds. Where several meshes are searched, that of the one chosen. By other methods than "
+                  "shard the plan is one of its choices, not the best");
   return {app, [options, outputs] { return run(*options, *outputs); }};
 }
 

@@ -12,7 +12,7 @@ namespace alpa {
 /// How a step is spread over the devices.
 struct ParallelMethod {
   virtual ~ParallelMethod() = default;
-  /// "shard", "data".
+  /// "shard", "data", "zero2", "zero3".
   virtual std::string name() const = 0;
 
   /// Sizes of the logical mesh's axes; empty: the best of all factorizations of the device count.
@@ -39,6 +39,19 @@ struct DataParallel : ParallelMethod {
   DataParallel() = default;
   explicit DataParallel(int64_t micro_batches) { num_micro_batches = micro_batches; }
   std::string name() const override { return "data"; }
+};
+
+/// Data parallelism whose optimizer state and updates are divided over all devices: gradients are reduce-scattered,
+/// parameters gathered once a step. **Source**: ZeRO stage 2, Rajbhandari et al. 2020.
+struct Zero2Parallel : DataParallel {
+  using DataParallel::DataParallel;
+  std::string name() const override { return "zero2"; }
+};
+
+/// The same with the parameters divided too, and gathered where they are used. **Source**: ZeRO stage 3, same paper.
+struct Zero3Parallel : DataParallel {
+  using DataParallel::DataParallel;
+  std::string name() const override { return "zero3"; }
 };
 
 /// Any method, held by value.

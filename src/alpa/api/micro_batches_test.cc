@@ -175,7 +175,8 @@ Batch a_batch() { return {cos(tenths({64, 16})), sin(tenths({64, 8}))}; }
 
 TEST_P(MicroBatches, TrainAsTheWholeBatchDoes) {
   for (const AnyMethod& method :
-       {AnyMethod(ShardParallel({8}, 4)), AnyMethod(ShardParallel({2, 4}, 2)), AnyMethod(DataParallel(4))}) {
+       {AnyMethod(ShardParallel({8}, 4)), AnyMethod(ShardParallel({2, 4}, 2)), AnyMethod(DataParallel(4)),
+        AnyMethod(Zero2Parallel(4)), AnyMethod(Zero3Parallel(2))}) {
     State single = first_state(), state = first_state();
     const auto step = parallelize(train, {.method = method});
     for (int k = 0; k < 5; ++k) {

@@ -44,7 +44,8 @@ struct PlanOptions {
   std::vector<Constraint> constraints;
   double relative_gap = 0.01;  ///< Stop when the plan is proved this close to the best.
   std::function<void(const std::string& what, double seconds)> progress;
-  /// Gets the labelling problem whose answer the plan is: that of the chosen mesh, under the cap that was last tried.
+  /// Gets the labelling problem whose best answer the plan is: that of the chosen mesh, under the cap that was last
+  /// tried. By other methods than kShard the plan is one of its choices, not the best.
   std::function<void(const solver::Problem&)> problem_observer;
 };
 
