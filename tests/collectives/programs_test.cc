@@ -52,7 +52,8 @@ PerDevice inputs_of(const compiler::Program& program, const plan::Plan& plan, co
   for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
     const compiler::InputMeta& input = program.meta.inputs[k];
     const tensor::Literal value = input.zeros ? tensor::Literal(input.shape) : given.at(input.name);
-    auto array = runtime::DistributedArray::place(client(one.plugin), value, plan.inputs[k].spec, plan.mesh);
+    auto array =
+        runtime::DistributedArray::place(pjrt::eight_devices(one.plugin), value, plan.inputs[k].spec, plan.mesh);
     for (size_t device = 0; device < inputs.size(); ++device)
       inputs[device].push_back(array.buffers()[device].to_host());
   }
@@ -63,7 +64,7 @@ hlo::Module partitioned(const compiler::Program& program, const plan::Plan& plan
   pjrt::CompileOptions options;
   options.num_partitions = 8;
   options.use_spmd_partitioning = true;
-  return compiler::partition(compiler::annotated_module(program, plan), client(plugin), options);
+  return compiler::partition(compiler::annotated_module(program, plan), pjrt::eight_devices(plugin), options);
 }
 
 std::string describe(const hlo::Module& module) {

@@ -10,7 +10,6 @@
 #include "alpa/hlo/proto_io.h"
 #include "alpa/passes/as_replicas.h"
 #include "alpa/pjrt/executable.h"
-#include "alpa/pjrt/testing/plugin_path.h"
 
 namespace alpa::collectives {
 namespace {
@@ -32,18 +31,8 @@ double difference(const tensor::Literal& a, const tensor::Literal& b) {
 
 }  // namespace
 
-const pjrt::Client& client(int plugin) {
-  static std::map<int, pjrt::Client> clients;
-  const auto found = clients.find(plugin);
-  if (found != clients.end()) return found->second;
-  return clients
-      .emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(pjrt::plugin_path(plugin == 0 ? "lammps" : "xla")),
-                                            {.cpu_device_count = kDevices}))
-      .first->second;
-}
-
 PerDevice run(const hlo::Module& partitioned, const PerDevice& inputs, int plugin) {
-  const pjrt::Client& on = client(plugin);
+  const pjrt::Client& on = pjrt::eight_devices(plugin);
   pjrt::CompileOptions options;
   options.num_replicas = kDevices;
   for (const pjrt::Device& device : on.devices()) options.device_ids.push_back(device.id());

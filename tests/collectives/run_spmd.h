@@ -4,14 +4,11 @@
 #include <vector>
 
 #include "alpa/hlo/module.h"
-#include "alpa/pjrt/client.h"
+#include "alpa/pjrt/testing/eight_devices.h"
 #include "alpa/tensor/literal.h"
 
 /// Partitioned programs, run as they are on eight devices.
 namespace alpa::collectives {
-
-/// Of eight virtual devices. 0: the plug-in of PJRT API 0.115; 1: that of 0.81.
-const pjrt::Client& client(int plugin);
 
 /// By device, then by parameter or output.
 using PerDevice = std::vector<std::vector<tensor::Literal>>;

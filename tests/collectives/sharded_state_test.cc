@@ -79,7 +79,7 @@ void expect_counts(const std::string& mesh, const std::string& spec, const Count
   for (const compiler::InputMeta& input : meta.inputs)
     inputs.push_back(input.zeros ? tensor::Literal(input.shape) : given.at(input.name));
   for (const int plugin : {0, 1}) {
-    compiler::Compiled compiled = compiler::compile(program, plan, client(plugin));
+    compiler::Compiled compiled = compiler::compile(program, plan, pjrt::eight_devices(plugin));
     const auto count = [&](const std::string& kind) {
       return compiled.found.contains(kind) ? compiled.found.at(kind).count : 0;
     };

@@ -21,8 +21,8 @@
 #include "alpa/hlo/load.h"
 #include "alpa/hlo/markers.h"
 #include "alpa/hlo/proto_io.h"
-#include "alpa/pjrt/testing/plugin_path.h"
-#include "alpa/tensor/safetensors.h"
+#include "alpa/pjrt/testing/eight_devices.h"
+#include "model_files.h"
 
 namespace alpa {
 namespace {
@@ -31,8 +31,6 @@ using compiler::Method;
 using tensor::Literal;
 using Parameter = std::tuple<std::string, Method, int, int>;  // model, method, micro-batches, plug-in
 
-const std::vector<std::string> kModels = {"bert", "bert_rbg", "dlrm", "gpt", "gpt_scan",   "lstm",
-                                          "mlp",  "moe",      "unet", "vit", "wide_resnet"};
 constexpr double kLossTolerance = 1e-4;
 // Of the largest value in a tensor; as the fixtures' own.
 constexpr double kParameterTolerance = 1e-2;
@@ -43,36 +41,16 @@ constexpr double kChangeTolerance = 0.05;
 // after the first step less than 0.001. Sums that were not begun anew would be off by 1.
 constexpr double kSlackOfSecondStep = 10;
 
-bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
-
-const pjrt::Client& client(int plugin) {
-  static std::map<int, pjrt::Client> clients;
-  const auto found = clients.find(plugin);
-  if (found != clients.end()) return found->second;
-  const auto loaded = pjrt::Plugin::load(pjrt::plugin_path(plugin == 0 ? "lammps" : "xla"));
-  return clients.emplace(plugin, pjrt::Client::create(loaded, {.cpu_device_count = 8})).first->second;
-}
-
-struct Fixture {
+struct Fixture : ModelFiles {
   std::string bytes;  ///< Of the marked program.
-  compiler::Meta meta;
-  std::vector<Literal> inputs;
-  std::map<std::string, Literal> expected;
 };
 
 const Fixture& fixture(const std::string& model) {
   static std::map<std::string, Fixture> known;
-  const auto [found, added] = known.try_emplace(model);
-  if (!added) return found->second;
-  Fixture& result = found->second;
-  const std::string folder = std::string(ALPA_TEST_DATA) + "/models/" + model + "/";
-  result.bytes = hlo::unpack(read_file(folder + "train_step_marked.hlo.pb.xz"));
-  result.meta = compiler::parse_meta(read_file(folder + "meta.json"), "meta.json");
-  const auto given = tensor::read_safetensors(read_file(folder + "inputs.safetensors"), "inputs");
-  for (const compiler::InputMeta& input : result.meta.inputs)
-    result.inputs.push_back(input.zeros ? Literal(input.shape) : given.at(input.name));
-  result.expected = tensor::read_safetensors(read_file(folder + "expected.safetensors"), "expected");
-  return result;
+  const auto found = known.find(model);
+  if (found != known.end()) return found->second;
+  Fixture fixture{model_files(model), hlo::unpack(read_file(model_folder(model) + "train_step_marked.hlo.pb.xz"))};
+  return known.emplace(model, std::move(fixture)).first->second;
 }
 
 double element_error(const Literal& a, const Literal& b, int64_t k) {
@@ -225,11 +203,6 @@ std::vector<Literal> together(const Fixture& data, const std::vector<std::vector
 
 // --- the test -----------------------------------------------------------------------------------------------------
 
-std::vector<std::string>& table() {
-  static std::vector<std::string> rows;
-  return rows;
-}
-
 struct Errors {
   double loss = 0;
   double value = 0;   ///< Of the largest value of a tensor.
@@ -260,7 +233,7 @@ Errors of_other_batches(const Fixture& data, int count, int plugin, runtime::Mes
   executable.set_inputs(together(data, batches));
   static std::map<std::tuple<const Fixture*, int, int>, std::vector<std::vector<Literal>>> known;
   const auto [found, added] = known.try_emplace({&data, count, plugin});
-  if (added) found->second = reference(data, batches, client(plugin));
+  if (added) found->second = reference(data, batches, pjrt::eight_devices(plugin));
   for (size_t step = 0; step < found->second.size(); ++step) {
     const std::vector<Literal>& expected = found->second[step];
     const double slack = step == 0 ? 1 : kSlackOfSecondStep;
@@ -295,7 +268,7 @@ TEST_P(MicroBatches, GiveTheNumbersOfOneDevice) {
   options.cluster = mesh::local_cpu(8);
   const plan::Plan plan = compiler::plan_program(program, options);
   EXPECT_EQ(plan.micro_batches, count);
-  compiler::Compiled compiled = compiler::compile(program, plan, client(plugin));
+  compiler::Compiled compiled = compiler::compile(program, plan, pjrt::eight_devices(plugin));
   const Errors same = of_same_batches(data, compiled.executable);
   const Errors other = of_other_batches(data, count, plugin, compiled.executable);
   EXPECT_LE(same.loss, kLossTolerance);
@@ -335,7 +308,7 @@ TEST(MicroBatchPlans, AccumulatorsMayLieOtherwiseThanTheGradients) {
       plan.ops.at(fmt::format(fmt::runtime(kept), k)).at(0).dims.at(0).push_back(0);
     plan.operands[fmt::format("accumulated.{}", k)] = {whole, whole};
   }
-  compiler::Compiled compiled = compiler::compile(program, plan, client(0));
+  compiler::Compiled compiled = compiler::compile(program, plan, pjrt::eight_devices(0));
   const Errors errors = of_other_batches(data, 2, 0, compiled.executable);
   EXPECT_LE(errors.loss, kLossTolerance);
   EXPECT_LE(errors.change, kChangeTolerance);
@@ -349,7 +322,7 @@ TEST(MicroBatchPlans, AreOfTheirNumberOfMicroBatches) {
   options.mesh = mesh::LogicalMesh::parse("8");
   options.cluster = mesh::local_cpu(8);
   const plan::Plan plan = compiler::plan_program(four, options);
-  EXPECT_THROW(compiler::compile(two, plan, client(0)), InvalidArgumentError);
+  EXPECT_THROW(compiler::compile(two, plan, pjrt::eight_devices(0)), InvalidArgumentError);
 }
 
 std::vector<Parameter> parameters() {
@@ -380,15 +353,6 @@ std::string parameter_name(const testing::TestParamInfo<Parameter>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MicroBatches, testing::ValuesIn(parameters()), parameter_name);
-
-class PrintTable : public testing::Environment {
- public:
-  void TearDown() override {
-    for (const std::string& row : table()) fmt::print("{}\n", row);
-  }
-};
-
-const testing::Environment* const kPrintTable = testing::AddGlobalTestEnvironment(new PrintTable);
 
 }  // namespace
 }  // namespace alpa

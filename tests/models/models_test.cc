@@ -15,9 +15,8 @@
 #include "alpa/compiler/compile.h"
 #include "alpa/compiler/plan_program.h"
 #include "alpa/hlo/flops.h"
-#include "alpa/pjrt/client.h"
-#include "alpa/pjrt/testing/plugin_path.h"
-#include "alpa/tensor/safetensors.h"
+#include "alpa/pjrt/testing/eight_devices.h"
+#include "model_files.h"
 
 namespace alpa {
 namespace {
@@ -25,43 +24,22 @@ namespace {
 using compiler::Method;
 using Parameter = std::tuple<std::string, std::string, Method, int>;  // model, mesh, method, plug-in
 
-const std::vector<std::string> kModels = {"bert", "bert_rbg", "dlrm", "gpt", "gpt_scan",   "lstm",
-                                          "mlp",  "moe",      "unet", "vit", "wide_resnet"};
 const std::vector<std::string> kMeshes = {"8", "2x4", "4x2", "2x2x2"};
 
 // Measured to predicted memory of a device: XLA's copies for its layouts and its workspace are not predicted.
 constexpr double kMostMemory = 1.5;
 
-bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
-
-const pjrt::Client& client(int plugin) {
-  static std::map<int, pjrt::Client> clients;
-  const auto found = clients.find(plugin);
-  if (found != clients.end()) return found->second;
-  return clients
-      .emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(pjrt::plugin_path(plugin == 0 ? "lammps" : "xla")),
-                                            {.cpu_device_count = 8}))
-      .first->second;
-}
-
-struct Fixture {
+struct Fixture : ModelFiles {
   compiler::Program program;
-  std::vector<tensor::Literal> inputs;
-  std::map<std::string, tensor::Literal> expected;
 };
 
 const Fixture& fixture(const std::string& model) {
   static std::map<std::string, Fixture> known;
   const auto found = known.find(model);
   if (found != known.end()) return found->second;
-  const std::string folder = std::string(ALPA_TEST_DATA) + "/models/" + model + "/";
-  Fixture fixture;
-  const compiler::Meta meta = compiler::parse_meta(read_file(folder + "meta.json"), "meta.json");
-  fixture.program = compiler::load_program(read_file(folder + "train_step.hlo.pb.xz"), model, meta, {});
-  const auto given = tensor::read_safetensors(read_file(folder + "inputs.safetensors"), "inputs");
-  for (const compiler::InputMeta& input : meta.inputs)
-    fixture.inputs.push_back(input.zeros ? tensor::Literal(input.shape) : given.at(input.name));
-  fixture.expected = tensor::read_safetensors(read_file(folder + "expected.safetensors"), "expected");
+  Fixture fixture{model_files(model), {}};
+  fixture.program =
+      compiler::load_program(read_file(model_folder(model) + "train_step.hlo.pb.xz"), model, fixture.meta, {});
   return known.emplace(model, std::move(fixture)).first->second;
 }
 
@@ -83,11 +61,6 @@ struct Row {
   std::map<std::string, hlo::CollectiveTotal> found;
 };
 
-std::vector<std::string>& table() {
-  static std::vector<std::string> rows;
-  return rows;
-}
-
 double relative_error(const tensor::Literal& expected, const tensor::Literal& got) {
   double largest = 1e-12;
   double worst = 0;
@@ -104,7 +77,7 @@ Row run(const std::string& model, const std::string& mesh, Method method, int pl
   const Fixture& data = fixture(model);
   Row row;
   row.plan = plan_of(data, mesh, method);
-  compiler::Compiled compiled = compiler::compile(data.program, row.plan, client(plugin));
+  compiler::Compiled compiled = compiler::compile(data.program, row.plan, pjrt::eight_devices(plugin));
   compiled.executable.set_inputs(data.inputs);
   const auto loss_index = static_cast<int>(row.plan.outputs.size()) - 1;
   const tensor::Literal& losses = data.expected.at("loss");
@@ -195,15 +168,6 @@ std::string parameter_name(const testing::TestParamInfo<Parameter>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(parameters()), parameter_name);
-
-class PrintTable : public testing::Environment {
- public:
-  void TearDown() override {
-    for (const std::string& row : table()) fmt::print("{}\n", row);
-  }
-};
-
-const testing::Environment* const kPrintTable = testing::AddGlobalTestEnvironment(new PrintTable);
 
 }  // namespace
 }  // namespace alpa

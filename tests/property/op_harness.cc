@@ -7,23 +7,12 @@
 #include <limits>
 
 #include "alpa/mesh/cluster.h"
-#include "alpa/pjrt/testing/plugin_path.h"
 
 namespace alpa::property {
 
 using sharding::ShardingSpec;
 
 bool full_matrix() { return std::getenv("ALPA_FULL_MATRIX") != nullptr; }
-
-const pjrt::Client& client(int plugin) {
-  static std::map<int, pjrt::Client> clients;
-  const auto found = clients.find(plugin);
-  if (found != clients.end()) return found->second;
-  return clients
-      .emplace(plugin, pjrt::Client::create(pjrt::Plugin::load(pjrt::plugin_path(plugin == 0 ? "lammps" : "xla")),
-                                            {.cpu_device_count = 8}))
-      .first->second;
-}
 
 tensor::Literal random_literal(const tensor::Shape& shape, int64_t bound, std::mt19937& random) {
   tensor::Literal literal(shape);
@@ -62,8 +51,9 @@ double difference(const tensor::Literal& a, const tensor::Literal& b) {
 
 Outcome run(const compiler::Program& program, const plan::Plan& plan, const std::vector<tensor::Literal>& inputs,
             int plugin, compiler::Collectives collectives) {
-  compiler::Compiled compiled = compiler::compile(
-      program, plan, client(plugin), {.strategies = compiler::Strategies::kAny, .collectives = collectives});
+  compiler::Compiled compiled =
+      compiler::compile(program, plan, pjrt::eight_devices(plugin),
+                        {.strategies = compiler::Strategies::kAny, .collectives = collectives});
   compiled.executable.set_inputs(inputs);
   compiled.executable.step();
   compiled.executable.sync();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "alpa/compiler/compile.h"
-#include "alpa/pjrt/client.h"
+#include "alpa/pjrt/testing/eight_devices.h"
 #include "alpa/planner/intra/strategy.h"
 
 /// Runs one operation in one placement and tells what came of it.
@@ -14,9 +14,6 @@ namespace alpa::property {
 
 /// True if ALPA_FULL_MATRIX is set: everything is tried instead of a covering subset.
 bool full_matrix();
-
-/// Eight virtual devices of the newer (0) or the older (1) plug-in.
-const pjrt::Client& client(int plugin);
 
 /// Floats in [-1, 1], integers in [-1, bound].
 tensor::Literal random_literal(const tensor::Shape& shape, int64_t bound, std::mt19937& random);

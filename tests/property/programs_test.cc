@@ -172,7 +172,7 @@ Module odd_shapes() {
 
 std::vector<tensor::Literal> run(const compiler::Program& program, const plan::Plan& plan, int64_t n,
                                  double* byte_error) {
-  compiler::Compiled compiled = compiler::compile(program, plan, client(0));
+  compiler::Compiled compiled = compiler::compile(program, plan, pjrt::eight_devices(0));
   std::mt19937 random(5);
   std::uniform_real_distribution<double> real(-1, 1);
   std::vector<tensor::Literal> inputs;

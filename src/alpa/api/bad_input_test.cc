@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "alpa/alpa.h"
+#include "alpa/api/testing/message_of.h"
 #include "alpa/runtime/mesh_executable.h"
 
 /// What a caller can do wrong, and what is told then: which argument, what it is, what to do.
@@ -18,16 +19,6 @@ class BadInput : public testing::Test {
     if (is_initialized()) shutdown();
   }
 };
-
-template <typename Error = InvalidArgumentError, typename Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 struct Settings {
   int depth = 1;

@@ -1,4 +1,5 @@
 #include "alpa/api/testing/derivatives.h"
+#include "alpa/api/testing/message_of.h"
 #include "alpa/base/error.h"
 
 namespace alpa {
@@ -110,15 +111,6 @@ TEST_F(Indexing, DerivativesAreThoseOfFiniteDifferences) {
   expect_derivatives(
       single([](const Arrays& x) { return square(x[0](range({}, {}, -2), newaxis, x[1], range(1, {}))); }),
       {numbers({4, 5, 3}), rows});
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InvalidArgumentError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST_F(Indexing, ErrorsNameDimSizeAndPlace) {

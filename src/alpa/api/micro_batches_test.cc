@@ -4,6 +4,7 @@
 
 #include "alpa/alpa.h"
 #include "alpa/api/cluster_state.h"
+#include "alpa/api/testing/message_of.h"
 #include "alpa/base/error.h"
 #include "alpa/pjrt/testing/plugin_path.h"
 
@@ -25,16 +26,6 @@ class MicroBatches : public testing::TestWithParam<const char*> {
     if (is_initialized()) shutdown();
   }
 };
-
-template <typename Error = InvalidArgumentError, typename Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // {0, 0.1, 0.2, ...}
 Array tenths(const Dims& dims) {
