@@ -21,6 +21,7 @@
 #include "alpa/frontend/ops/pooling.h"
 #include "alpa/frontend/ops/reduction.h"
 #include "alpa/frontend/ops/shape.h"
+#include "alpa/frontend/ops/sharding_constraint.h"
 #include "alpa/frontend/ops/sorting.h"
 #include "alpa/frontend/ops/subscript.h"
 #include "alpa/frontend/optim/optim.h"

@@ -298,9 +298,8 @@ Command add_run(CLI::App& root) {
   app->add_option("--steps", options->steps, "Steps to run, all on the same batch")
       ->default_str("1")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  app->add_option("--plan", options->plan, "Runs this plan.json instead of planning")
-      ->excludes(app->get_option("--constraint"))
-      ->excludes(app->get_option("--memory-gb"));
+  CLI::Option* plan = app->add_option("--plan", options->plan, "Runs this plan.json instead of planning");
+  for (const char* option : kPlacementOptions) plan->excludes(app->get_option(option));
   app->add_option("--out", options->out, "Writes losses, times, collectives, memory and plan as JSON");
   app->add_option("--save", options->save, "Writes the outputs of the last step by name (safetensors)");
   app->add_flag("--plot", options->plot, "Draws the losses as a curve");

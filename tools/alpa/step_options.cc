@@ -8,6 +8,7 @@
 #include "alpa/base/file.h"
 #include "alpa/base/name_source.h"
 #include "alpa/hlo/proto_io.h"
+#include "alpa/sharding/spec_pattern.h"
 #include "command.h"
 #include "isolated_reader.h"
 
@@ -42,15 +43,37 @@ void check_method(const StepOptions& options, compiler::Method method, int64_t d
 }
 
 /// What is wrong with it whatever the program is, is an error of the command line.
-compiler::Constraint read_constraint(const std::string& text, const std::optional<mesh::LogicalMesh>& mesh) {
-  try {
-    compiler::Constraint constraint = compiler::parse_constraint(text);
-    sharding::parse_spec(constraint.spec, mesh.value_or(mesh::LogicalMesh({1, 1, 1})), -1);
-    return constraint;
-  } catch (const InvalidArgumentError& error) {
-    throw UsageError(
-        fmt::format("--constraint '{}'{}: {}", text, mesh ? " on mesh " + mesh->to_string() : "", error.what()));
+std::vector<compiler::Constraint> read_constraints(const std::string& option, const std::vector<std::string>& texts,
+                                                   const std::optional<mesh::LogicalMesh>& mesh) {
+  std::vector<compiler::Constraint> constraints;
+  for (const std::string& text : texts) {
+    try {
+      compiler::Constraint constraint = compiler::parse_constraint(text);
+      sharding::parse_pattern(constraint.spec, mesh.value_or(mesh::LogicalMesh({1, 1, 1})), -1);
+      constraint.option = option;
+      constraints.push_back(std::move(constraint));
+    } catch (const InvalidArgumentError& error) {
+      throw UsageError(
+          fmt::format("{} '{}'{}: {}", option, text, mesh ? " on mesh " + mesh->to_string() : "", error.what()));
+    }
   }
+  return constraints;
+}
+
+void add_placement_options(CLI::App& app, StepOptions& options) {
+  app.add_option("--constraint", options.constraints,
+                 "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an "
+                 "axis, (x+y), or ? where the planner chooses; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--output-constraint", options.output_constraints, "The same for outputs; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--force-batch-axis", options.force_batch_axis, "Axis that the batch, and it alone, is spread over");
+  app.add_flag("--prefer-reduce-scatter", options.prefer_reduce_scatter,
+               "Divides the optimizer's state, so that gradients are reduce-scattered");
+  app.add_flag("--no-all-gather", options.no_all_gather, "No plan that gathers an array");
+  app.add_flag("--no-all-to-all", options.no_all_to_all, "No plan with an all-to-all");
+  app.add_flag("--no-replicated-parameters", options.no_replicated_parameters,
+               "Divides each parameter over an axis at least, where one divides it");
 }
 
 }  // namespace
@@ -72,11 +95,7 @@ void add_step_options(CLI::App& app, StepOptions& options) {
                  "Stop when (objective - bound) / objective is proved to be at most this; 0: the best plan there is")
       ->default_str("0.01")
       ->check(number_within(0, 1));
-  app.add_option(
-         "--constraint", options.constraints,
-         "'GLOB=(None,y)': placement of the inputs whose names match (* is any text); None: a whole dim, an axis, "
-         "or (x+y); repeatable")
-      ->allow_extra_args(false);
+  add_placement_options(app, options);
   app.add_option("--cluster", options.cluster, "Ready description (`alpa devices --help` lists them) or a JSON file")
       ->default_str("local-cpu");
   app.add_option(
@@ -103,7 +122,13 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
   compiler::PlanOptions result;
   result.method = parse_option([&] { return compiler::parse_method(options.method); });
   if (!options.mesh.empty()) result.mesh = parse_option([&] { return mesh::LogicalMesh::parse(options.mesh); });
-  for (const std::string& text : options.constraints) result.constraints.push_back(read_constraint(text, result.mesh));
+  result.constraints = read_constraints("--constraint", options.constraints, result.mesh);
+  result.output_constraints = read_constraints("--output-constraint", options.output_constraints, result.mesh);
+  if (!options.force_batch_axis.empty()) result.search.batch_axis = options.force_batch_axis;
+  result.search.prefer_reduce_scatter = options.prefer_reduce_scatter;
+  result.search.allow_all_gather = !options.no_all_gather;
+  result.search.allow_all_to_all = !options.no_all_to_all;
+  result.search.allow_replicated_parameters = !options.no_replicated_parameters;
   if (options.memory_gb) result.memory_cap_bytes = std::llround(*options.memory_gb * static_cast<double>(1 << 30));
   result.relative_gap = options.gap;
   const std::optional<int64_t> of_hosts = devices_of_hosts(options);

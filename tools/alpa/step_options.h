@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,12 @@ struct StepOptions {
   std::optional<double> memory_gb;  ///< Units: 2^30 bytes.
   double gap = 0.01;
   std::vector<std::string> constraints;
+  std::vector<std::string> output_constraints;
+  std::string force_batch_axis;
+  bool prefer_reduce_scatter = false;
+  bool no_all_gather = false;
+  bool no_all_to_all = false;
+  bool no_replicated_parameters = false;
   std::string cluster = "local-cpu";
   int64_t hosts = 0;  ///< 0: not given.
   int64_t micro_batches = 1;
@@ -34,6 +41,11 @@ struct StepOptions {
 
 /// Adds them to a subcommand. `hosts` only for `plan`.
 void add_step_options(CLI::App& app, StepOptions& options);
+
+/// The options among them that say what a plan must be like: a stored plan takes none of them.
+inline constexpr std::array<const char*, 8> kPlacementOptions = {
+    "--constraint",    "--output-constraint", "--force-batch-axis",         "--prefer-reduce-scatter",
+    "--no-all-gather", "--no-all-to-all",     "--no-replicated-parameters", "--memory-gb"};
 
 /// The options as the planner wants them; the progress callback is left empty. Nothing is read but a cluster's file.
 /// The device count is: 1 for method none, else --devices, else the mesh's product, else that of the hosts, else 8.

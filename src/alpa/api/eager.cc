@@ -10,12 +10,18 @@
 #include "alpa/hlo/inline_calls.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/passes/explicit_bounds.h"
+#include "alpa/passes/sharding_constraints.h"
 #include "alpa/pjrt/executable.h"
 
 namespace alpa::api {
 namespace {
 
 constexpr size_t kPrograms = 512;  ///< Kept; the least recently used goes.
+
+// On one device placements mean nothing.
+hlo::Module unplaced(const hlo::Module& module) {
+  return passes::without_sharding_constraints(passes::sharding_constraints(hlo::inline_calls(module)));
+}
 
 class FirstDevice : public frontend::Evaluator {
  public:
@@ -27,7 +33,7 @@ class FirstDevice : public frontend::Evaluator {
     require<InvalidArgumentError>(cluster != nullptr, "array", "the cluster was shut down: call alpa::init first");
     const std::lock_guard lock(mutex_);
     pjrt::Executable& executable =
-        compiled(cluster->client, hlo::write_module(passes::explicit_bounds(hlo::inline_calls(module), 1)));
+        compiled(cluster->client, hlo::write_module(passes::explicit_bounds(unplaced(module), 1)));
     std::vector<pjrt::Buffer> placed;  // of inputs that lie elsewhere
     placed.reserve(inputs.size());
     std::vector<std::vector<pjrt::Buffer*>> arguments(1);

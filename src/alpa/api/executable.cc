@@ -13,6 +13,7 @@
 
 #include "alpa/api/cluster.h"
 #include "alpa/api/cluster_state.h"
+#include "alpa/api/plan_options.h"
 #include "alpa/api/step_meta.h"
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
@@ -357,15 +358,7 @@ std::shared_ptr<Executable> compile_step(const Step& step, const ParallelMethod&
   auto cluster = api::cluster();
   compiler::Program program = compiler::program_from_module(
       frontend::lower(*step.function, "train_step", step.input_names), meta_of(step), step.micro_batches);
-  compiler::PlanOptions options;
-  options.method = compiler::parse_method(method.name());
-  options.num_devices = cluster->num_devices;
-  options.cluster = cluster->spec;
-  if (method.mesh_shape) options.mesh = mesh::LogicalMesh(*method.mesh_shape);
-  options.memory_cap_bytes = method.memory_budget_bytes;
-  require<InvalidArgumentError>(options.memory_cap_bytes.value_or(0) >= 0, "parallelize", "memory_budget_bytes is {}",
-                                options.memory_cap_bytes.value_or(0));
-  plan::Plan plan = compiler::plan_program(program, options);
+  plan::Plan plan = compiler::plan_program(program, plan_options(method, *cluster));
   auto compiled = std::make_shared<CompiledStep>(cluster, step, std::move(program), std::move(plan));
   cluster->admit(compiled);
   return compiled;

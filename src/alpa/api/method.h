@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "alpa/api/sharding_option.h"
+
 namespace alpa {
 
 /// How a step is spread over the devices.
@@ -22,16 +24,29 @@ struct ParallelMethod {
   /// Parts that the batch is cut into, in order, along its first dim. The function is traced on one part; its value,
   /// auxiliary outputs and gradients are averaged over the parts (see value_and_grad), then what follows runs once.
   int64_t num_micro_batches = 1;
+
+  /// What the planner must and may do, and placements that are given: those of ShardParallel are options.
+  virtual AutoShardingOption auto_sharding() const { return {}; }
+  virtual ManualShardingOption manual_sharding() const { return {}; }
 };
 
-/// Each operator and tensor is sharded as the planner finds best.
+/// Each operator and tensor is sharded as the planner finds best, under the options' constraints.
 struct ShardParallel : ParallelMethod {
   ShardParallel() = default;
   explicit ShardParallel(std::vector<int64_t> shape, int64_t micro_batches = 1) {
     mesh_shape = std::move(shape);
     num_micro_batches = micro_batches;
   }
-  std::string name() const override { return "shard"; }
+  std::string name() const override {
+    if (auto_sharding_option.force_zero_stage_3) return "zero3";
+    if (!auto_sharding_option.force_data_parallel) return "shard";
+    return auto_sharding_option.prefer_reduce_scatter ? "zero2" : "data";
+  }
+  AutoShardingOption auto_sharding() const override { return auto_sharding_option; }
+  ManualShardingOption manual_sharding() const override { return manual_sharding_option; }
+
+  AutoShardingOption auto_sharding_option;
+  ManualShardingOption manual_sharding_option;
 };
 
 /// The batch is spread over all devices, all else is whole on each.

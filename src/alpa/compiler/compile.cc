@@ -1,5 +1,6 @@
 #include "alpa/compiler/compile.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "alpa/base/error.h"
@@ -17,12 +18,26 @@
 #include "alpa/passes/merge_all_reduces.h"
 #include "alpa/passes/ordered_reductions.h"
 #include "alpa/passes/reduce_scatter_forming.h"
+#include "alpa/passes/sharding_constraints.h"
 #include "alpa/pjrt/read_back.h"
 
 namespace alpa::compiler {
 
+namespace {
+
+cost::CollectiveModel collectives_of(const plan::Plan& plan) {
+  std::vector<hlo::Opcode> forbidden;
+  for (const hlo::Opcode kind : {hlo::Opcode::kAllGather, hlo::Opcode::kAllToAll}) {
+    const auto& names = plan.forbidden_collectives;
+    if (std::find(names.begin(), names.end(), hlo::name(kind)) != names.end()) forbidden.push_back(kind);
+  }
+  return cost::CollectiveModel(plan.cluster, plan.mesh).without(std::move(forbidden));
+}
+
+}  // namespace
+
 hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const passes::PassObserver& observer) {
-  const cost::CollectiveModel collectives(plan.cluster, plan.mesh);
+  const cost::CollectiveModel collectives = collectives_of(plan);
   cost::ReshardModel reshard(collectives);
   const auto annotate = [&](const hlo::Module& module) {
     return passes::annotate(module, program.graph, plan, reshard);
@@ -91,7 +106,9 @@ pjrt::CompileOptions options_for(const pjrt::Client& client, int64_t devices) {
 
 pjrt::Executable compile_alone(const Program& program, const pjrt::Client& client, const CompileRequest& request) {
   const auto bounds = [](const hlo::Module& module) { return passes::explicit_bounds(module, 1); };
-  const hlo::Module bounded = passes::run_pass("explicit_bounds", program.module, bounds, request.observer);
+  const hlo::Module bare = passes::run_pass("without_sharding_constraints", program.module,
+                                            passes::without_sharding_constraints, request.observer);
+  const hlo::Module bounded = passes::run_pass("explicit_bounds", bare, bounds, request.observer);
   return pjrt::Executable::compile(client, hlo::write_module(bounded), pjrt::Format::kHlo, options_for(client, 1));
 }
 

@@ -1,22 +1,23 @@
 #include "alpa/compiler/plan_program.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
 
 #include "alpa/base/error.h"
+#include "alpa/compiler/placement_demands.h"
 #include "alpa/compiler/state_inputs.h"
 #include "alpa/planner/intra/intra.h"
+#include "alpa/planner/intra/output_placements.h"
 #include "alpa/planner/intra/predict.h"
 
 namespace alpa::compiler {
 namespace {
 
 using sharding::ShardingSpec;
-
-constexpr int64_t kEasyProofWork = 3'000'000'000;  // About a second or two.
 
 std::vector<planner::Feed> feeds_of(const Program& program) {
   std::vector<planner::Feed> feeds;
@@ -70,14 +71,39 @@ void require_batch(const Meta& meta, Method method) {
                                 name(method));
 }
 
-// By input, which are divided as far as can be: the optimizer's state by zero2, the parameters too by zero3.
-std::vector<char> divided_state(const Program& program, Method method) {
-  if (method == Method::kData) return {};
+// The optimizer's state, whatever the search; by zero3 all state.
+std::vector<char> divided_state(const Program& program, bool parameters_too) {
   std::vector<char> divided = state_inputs(program);
-  if (method == Method::kZero3) return divided;
+  if (parameters_too) return divided;
   const std::vector<char> parameters = reaching_contractions(program);
   for (size_t k = 0; k < divided.size(); ++k) divided[k] = divided[k] && !parameters[k];
   return divided;
+}
+
+// What a step computes with: inputs of that role; where roles are not known, all that are no batch.
+std::vector<char> parameter_inputs(const Meta& meta) {
+  const bool known = std::any_of(meta.inputs.begin(), meta.inputs.end(),
+                                 [](const InputMeta& input) { return input.role == Role::kParams; });
+  std::vector<char> parameters;
+  for (const InputMeta& input : meta.inputs)
+    parameters.push_back(known ? input.role == Role::kParams : !input.batch_dim.has_value());
+  return parameters;
+}
+
+// By input, how far it must be divided. What a constraint places lies as that says.
+std::vector<planner::Division> divisions_of(const Program& program, const PlanOptions& options,
+                                            const PlacementDemands& demands) {
+  std::vector<planner::Division> divisions(program.meta.inputs.size(), planner::Division::kFree);
+  const auto divide = [&](const std::vector<char>& which, planner::Division division) {
+    for (size_t k = 0; k < divisions.size(); ++k) {
+      if (which[k] && !demands.inputs[k]) divisions[k] = division;
+    }
+  };
+  const bool zero = options.method == Method::kZero2 || options.method == Method::kZero3;
+  if (!options.search.allow_replicated_parameters) divide(parameter_inputs(program.meta), planner::Division::kSome);
+  if (zero || options.search.prefer_reduce_scatter)
+    divide(divided_state(program, options.method == Method::kZero3), planner::Division::kMost);
+  return divisions;
 }
 
 [[noreturn]] void raise_batch_does_not_divide(const Program& program, Method method, const mesh::LogicalMesh& mesh) {
@@ -94,61 +120,6 @@ std::vector<char> divided_state(const Program& program, Method method) {
                                 program.accumulation ? ", fewer micro-batches" : "");
   }
   raise<InternalError>("plan", "the batch divides and does not divide");
-}
-
-ShardingSpec constrained_spec(const Constraint& constraint, const InputMeta& input, const mesh::LogicalMesh& mesh) {
-  try {
-    ShardingSpec spec = sharding::parse_spec(constraint.spec, mesh, input.shape.rank());
-    require<InvalidArgumentError>(sharding::divides(spec, input.shape, mesh), "sharding",
-                                  "{} does not divide into {} parts evenly", tensor::to_string(input.shape),
-                                  sharding::num_shards(spec, mesh));
-    for (const sharding::Tile& tile : spec.dims) {
-      const std::vector<int> axes = tile.axes();
-      require<InvalidArgumentError>(std::is_sorted(axes.begin(), axes.end()), "sharding",
-                                    "the axes of a dim come in the mesh's order: write (x+y), not (y+x)");
-      for (const int axis : axes) {
-        require<InvalidArgumentError>(mesh.size(axis) > 1, "sharding",
-                                      "axis {} has size 1 and divides nothing: write None", "xyz"[axis]);
-      }
-    }
-    return spec;
-  } catch (const InvalidArgumentError& error) {
-    raise<InvalidArgumentError>("plan", "--constraint '{}={}' does not fit input {} on mesh {}: {}", constraint.pattern,
-                                constraint.spec, input.name, mesh.to_string(), error.what());
-  }
-}
-
-std::string text_of(const Constraint& constraint) {
-  return "--constraint '" + constraint.pattern + "=" + constraint.spec + "'";
-}
-
-void check_constraints(const PlanOptions& options) {
-  for (const Constraint& constraint : options.constraints) {
-    require<InvalidArgumentError>(
-        options.method != Method::kNone || constraint.spec.find_first_of("xyz") == std::string::npos, "plan",
-        "{} divides inputs, --method none runs on one device: leave one of them away", text_of(constraint));
-  }
-}
-
-std::vector<std::optional<ShardingSpec>> constraint_pins(const Meta& meta, const PlanOptions& options,
-                                                         const mesh::LogicalMesh& mesh) {
-  std::vector<std::optional<ShardingSpec>> pins(meta.inputs.size());
-  std::vector<const Constraint*> pinned_by(meta.inputs.size());
-  for (const Constraint& constraint : options.constraints) {
-    bool matched = false;
-    for (size_t k = 0; k < meta.inputs.size(); ++k) {
-      if (!glob_match(constraint.pattern, meta.inputs[k].name)) continue;
-      matched = true;
-      ShardingSpec spec = constrained_spec(constraint, meta.inputs[k], mesh);
-      require<InvalidArgumentError>(
-          !pins[k] || *pins[k] == spec, "plan", "{} and {} contradict each other on input {}: give it one of them",
-          pinned_by[k] ? text_of(*pinned_by[k]) : "", text_of(constraint), meta.inputs[k].name);
-      pins[k] = std::move(spec);
-      pinned_by[k] = &constraint;
-    }
-    require<InvalidArgumentError>(matched, "plan", "{} matches no input", text_of(constraint));
-  }
-  return pins;
 }
 
 // What the copies of changes of placement occupy is known only when all is chosen: the next try leaves room for the
@@ -199,59 +170,79 @@ struct MeshPlan {
   std::optional<solver::Problem> problem;
 };
 
+std::vector<hlo::Opcode> forbidden_collectives(const SearchSpace& search) {
+  std::vector<hlo::Opcode> kinds;
+  if (!search.allow_all_gather) kinds.push_back(hlo::Opcode::kAllGather);
+  if (!search.allow_all_to_all) kinds.push_back(hlo::Opcode::kAllToAll);
+  return kinds;
+}
+
+// Gives the inputs the placements that are asked for; by methods that divide the batch, all that are not free.
+void place_inputs(const Program& program, const PlanOptions& options, const PlacementDemands& demands,
+                  const std::vector<std::optional<ShardingSpec>>* data_parallel, planner::IntraRequest& request) {
+  request.pinned_inputs.resize(program.meta.inputs.size());
+  for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
+    std::optional<ShardingSpec>& pin = request.pinned_inputs[k];
+    const std::optional<sharding::SpecPattern>& asked = demands.inputs[k];
+    if (divides_the_batch(options.method) && request.divisions[k] == planner::Division::kFree)
+      pin = (*data_parallel)[k];
+    if (!asked) continue;
+    if (!pin || !asked->matches(*pin)) pin = asked->exact();
+    if (pin) continue;
+    const hlo::ValueId value = program.graph.inputs[k];
+    request.pins.push_back({program.graph.values[static_cast<size_t>(value)].producer, *asked});
+  }
+}
+
+solver::Options solver_options(const PlanOptions& options) {
+  solver::Options solver;
+  solver.relative_gap = options.relative_gap;
+  solver.time_limit_seconds = options.time_limit_seconds;
+  solver.easy_proof_work = options.proof_work;
+  return solver;
+}
+
 MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
-  const cost::CollectiveModel collectives(options.cluster, mesh);
-  auto pins = constraint_pins(program.meta, options, mesh);
+  const std::vector<hlo::Opcode> forbidden = forbidden_collectives(options.search);
+  const cost::CollectiveModel collectives = cost::CollectiveModel(options.cluster, mesh).without(forbidden);
+  const PlacementDemands demands = placement_demands(program, options, mesh);
   const auto data_parallel = data_parallel_inputs(program.meta, mesh);
-  std::vector<char> divided_most;
   if (divides_the_batch(options.method)) {
     require_batch(program.meta, options.method);
     if (!data_parallel) raise_batch_does_not_divide(program, options.method, mesh);
-    divided_most = divided_state(program, options.method);
-    for (size_t k = 0; k < pins.size(); ++k) {
-      if (pins[k] && !divided_most.empty()) divided_most[k] = false;
-      if (!pins[k] && (divided_most.empty() || !divided_most[k])) pins[k] = (*data_parallel)[k];
-    }
   }
-  solver::Options solver;
-  solver.relative_gap = options.relative_gap;
-  solver.time_limit_seconds = 120;
-  solver.easy_proof_work = kEasyProofWork;
   planner::IntraRequest request{
       .module = program.module,
       .graph = program.graph,
       .collectives = collectives,
-      .pinned_inputs = std::move(pins),
+      .pinned_inputs = {},
       .feeds = feeds_of(program),
+      .pins = demands.values,
+      .pinned_outputs = demands.outputs,
       .input_copies = copies_of_inputs(program),
       .memory_cap_bytes = options.memory_cap_bytes
                               ? options.memory_cap_bytes
                               : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
       .search = search_of(options.method),
-      .divided_most = std::move(divided_most),
+      .divisions = divisions_of(program, options, demands),
       .start_inputs = {},
-      .solver = solver,
+      .solver = solver_options(options),
       .keep_problem = static_cast<bool>(options.problem_observer)};
-  if (data_parallel && (options.constraints.empty() || divides_the_batch(options.method)))
-    request.start_inputs = *data_parallel;
+  place_inputs(program, options, demands, data_parallel ? &*data_parallel : nullptr, request);
+  if (data_parallel) request.start_inputs = *data_parallel;
   plan::Plan plan;
   planner::Assignment assignment = assign_within_cap(request, mesh, plan);
   for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
     plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape,
                            assignment.spec(program.graph, program.graph.inputs[k])});
   }
+  cost::ReshardModel reshard(collectives);
+  const std::vector<ShardingSpec> outputs = planner::output_placements(request, assignment, reshard);
   for (size_t k = 0; k < program.meta.outputs.size(); ++k) {
-    const hlo::ValueId value = program.graph.outputs[k];
-    const tensor::Shape& shape = program.graph.values[static_cast<size_t>(value)].shape;
-    const auto feeds = program.meta.outputs[k].feeds_input;
-    ShardingSpec spec = ShardingSpec::replicated(shape.rank());
-    if (feeds) {
-      spec = plan.inputs[static_cast<size_t>(*feeds)].spec;
-    } else if (!assignment.is_generator(program.graph.values[static_cast<size_t>(value)].producer)) {
-      spec = assignment.spec(program.graph, value);
-    }
-    plan.outputs.push_back({program.meta.outputs[k].name, shape, std::move(spec)});
+    const hlo::Value& value = program.graph.values[static_cast<size_t>(program.graph.outputs[k])];
+    plan.outputs.push_back({program.meta.outputs[k].name, value.shape, outputs[k]});
   }
+  for (const hlo::Opcode kind : forbidden) plan.forbidden_collectives.emplace_back(hlo::name(kind));
   return {std::move(plan), std::move(assignment.problem)};
 }
 
@@ -281,42 +272,35 @@ bool divides_the_batch(Method method) {
   return method == Method::kData || method == Method::kZero2 || method == Method::kZero3;
 }
 
-Constraint parse_constraint(std::string_view text) {
-  const size_t cut = text.rfind('=');
-  require<InvalidArgumentError>(cut != std::string_view::npos && cut > 0, "plan",
-                                "\"{}\" has no pattern and placement: write GLOB=(None,y)", text);
-  return {std::string(text.substr(0, cut)), std::string(text.substr(cut + 1))};
-}
-
-bool glob_match(std::string_view pattern, std::string_view text) {
-  size_t p = 0;
-  size_t t = 0;
-  size_t star = std::string_view::npos;
-  size_t resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 namespace {
 
 // Which of two meshes' failures says more: one that knows of a plan with more memory, then the one that needs less.
 bool says_more(const InfeasibleError& one, const InfeasibleError& other) {
   const int64_t least = one.least_memory_bytes();
   return least >= 0 && (other.least_memory_bytes() < 0 || least < other.least_memory_bytes());
+}
+
+// The options that leave the planner no choice, for who is told that there is none.
+std::string what_is_asked(const PlanOptions& options) {
+  std::vector<std::string> asked;
+  if (!options.search.allow_all_gather) asked.emplace_back("allow_all_gather = false (--no-all-gather)");
+  if (!options.search.allow_all_to_all) asked.emplace_back("allow_all_to_all = false (--no-all-to-all)");
+  if (!options.search.allow_replicated_parameters)
+    asked.emplace_back("allow_replicated_parameters = false (--no-replicated-parameters)");
+  if (options.search.prefer_reduce_scatter) asked.emplace_back("prefer_reduce_scatter (--prefer-reduce-scatter)");
+  if (options.search.batch_axis)
+    asked.push_back("force_batch_dim_to_mesh_dim = " + *options.search.batch_axis + " (--force-batch-axis)");
+  for (const auto* constraints : {&options.constraints, &options.output_constraints}) {
+    for (const Constraint& constraint : *constraints) asked.push_back(constraint.to_string());
+  }
+  return fmt::format("{}", fmt::join(asked, ", "));
+}
+
+[[noreturn]] void raise_infeasible(const PlanOptions& options, const InfeasibleError& error) {
+  const std::string asked = what_is_asked(options);
+  if (error.least_memory_bytes() >= 0 || asked.empty()) throw error;
+  throw InfeasibleError(fmt::format("{}; by method {} asked is {}", error.what(), name(options.method), asked),
+                        error.least_memory_bytes(), error.proved());
 }
 
 }  // namespace
@@ -350,7 +334,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
       misfit = error;
     }
   }
-  if (!best && infeasible) throw *infeasible;
+  if (!best && infeasible) raise_infeasible(options, *infeasible);
   if (!best) throw *misfit;
   plan::Plan& plan = best->plan;
   plan.bound_seconds = bound;

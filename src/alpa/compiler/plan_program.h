@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "alpa/compiler/constraint.h"
 #include "alpa/compiler/program.h"
 #include "alpa/mesh/cluster.h"
 #include "alpa/plan/plan.h"
@@ -26,23 +27,34 @@ std::string_view name(Method method);
 /// Whether a method spreads the batch over all devices: data, zero2, zero3.
 bool divides_the_batch(Method method);
 
-/// Placement demanded of the inputs whose names match a glob ("*": any characters).
-struct Constraint {
-  std::string pattern;
-  std::string spec;
+/// What the planner may choose by method kShard, as constraints on its problem. The other methods keep to the
+/// collectives and the batch's axis too.
+struct SearchSpace {
+  /// Axis that each batch input's batch dim must lie on, on it alone.
+  std::optional<std::string> batch_axis;
+  /// Divide the state that no contraction depends on, as an optimizer's, as far as can be: what updates it wants its
+  /// gradients scattered.
+  bool prefer_reduce_scatter = false;
+  bool allow_all_gather = true;  ///< In operations and changes of placement.
+  bool allow_all_to_all = true;
+  bool allow_replicated_parameters =
+      true;  ///< Else each is divided that some strategy divides and no constraint places.
 };
-
-/// From "GLOB=(None,y)". Errors: InvalidArgumentError that names `text`.
-Constraint parse_constraint(std::string_view text);
 
 struct PlanOptions {
   Method method = Method::kShard;
   std::optional<mesh::LogicalMesh> mesh;  ///< Empty: all factorizations of the device count are tried.
   int64_t num_devices = 8;
   mesh::ClusterSpec cluster;
-  std::optional<int64_t> memory_cap_bytes;  ///< Empty: the cluster's device memory.
-  std::vector<Constraint> constraints;
-  double relative_gap = 0.01;  ///< Stop when the plan is proved this close to the best.
+  std::optional<int64_t> memory_cap_bytes;     ///< Empty: the cluster's device memory.
+  std::vector<Constraint> constraints;         ///< Of inputs.
+  std::vector<Constraint> output_constraints;  ///< An output that feeds an input lies as that does.
+  /// What constraints call the mesh's axes, in order; empty: x, y, z.
+  std::vector<std::string> axis_names;
+  SearchSpace search;
+  double relative_gap = 0.01;          ///< Stop when the plan is proved this close to the best.
+  int64_t proof_work = 3'000'000'000;  ///< Elementary operations of a first try to prove the best: a second or two.
+  double time_limit_seconds = 120;     ///< Of one solve; the last guard.
   std::function<void(const std::string& what, double seconds)> progress;
   /// Gets the labelling problem whose best answer the plan is: that of the chosen mesh, under the cap that was last
   /// tried. By other methods than kShard the plan is one of its choices, not the best.
@@ -50,11 +62,8 @@ struct PlanOptions {
 };
 
 /// Chooses placements for a program. The plan's bound holds for all meshes that are tried; it is 0 where nothing is
-/// proved: by methods that do not choose. Errors: InfeasibleError (memory), InvalidArgumentError (constraints, batch
-/// that does not divide).
+/// proved: by methods that do not choose. Errors: InfeasibleError (memory, or nothing does all that is asked: it names
+/// the options), InvalidArgumentError (constraints, batch that does not divide).
 plan::Plan plan_program(const Program& program, const PlanOptions& options);
-
-/// True if `text` matches a glob pattern of "*" and plain characters.
-bool glob_match(std::string_view pattern, std::string_view text);
 
 }  // namespace alpa::compiler

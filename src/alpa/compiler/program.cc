@@ -13,6 +13,7 @@
 #include "alpa/hlo/load.h"
 #include "alpa/hlo/proto_io.h"
 #include "alpa/passes/drop_markers.h"
+#include "alpa/passes/sharding_constraints.h"
 #include "alpa/passes/tuple_branches.h"
 #include "alpa/plan/plan.h"
 
@@ -181,6 +182,7 @@ hlo::Module prepared(hlo::Module module, const passes::PassObserver& observer, b
   if (observer) observer({"read", 0, count, count}, module);
   const auto drop = accumulates ? passes::drop_other_markers : passes::drop_markers;
   module = passes::run_pass("drop_markers", module, drop, observer);
+  module = passes::run_pass("sharding_constraints", module, passes::sharding_constraints, observer);
   module = passes::run_pass("inline_calls", module, hlo::inline_calls, observer);
   return passes::run_pass("tuple_branches", module, passes::tuple_branches, observer);
 }

@@ -1,5 +1,8 @@
 #include "alpa/cost/collective_model.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "alpa/base/error.h"
 
 namespace alpa::cost {
@@ -8,15 +11,23 @@ CollectiveModel::CollectiveModel(mesh::ClusterSpec cluster, mesh::LogicalMesh me
     : cluster_(std::move(cluster)), mesh_(std::move(mesh)) {}
 
 CollectiveModel CollectiveModel::without_latency() const {
-  mesh::ClusterSpec cluster = cluster_;
-  for (mesh::LinkSpec* link : {&cluster.intra_host, &cluster.inter_host}) link->latency = 0;
-  return CollectiveModel(std::move(cluster), mesh_);
+  CollectiveModel model = *this;
+  for (mesh::LinkSpec* link : {&model.cluster_.intra_host, &model.cluster_.inter_host}) link->latency = 0;
+  return model;
+}
+
+CollectiveModel CollectiveModel::without(std::vector<hlo::Opcode> kinds) const {
+  CollectiveModel model = *this;
+  model.forbidden_ = std::move(kinds);
+  return model;
 }
 
 double CollectiveModel::seconds(hlo::Opcode kind, int64_t bytes, const std::vector<int>& axes) const {
   double n = 1;
   for (const int axis : axes) n *= static_cast<double>(mesh_.size(axis));
   if (n == 1) return 0;
+  if (std::find(forbidden_.begin(), forbidden_.end(), kind) != forbidden_.end())
+    return std::numeric_limits<double>::infinity();
   const mesh::LinkSpec link = mesh::link_of(cluster_, mesh_, axes);
   const double hop = link.latency + static_cast<double>(bytes) / (n * link.bandwidth);
   switch (kind) {

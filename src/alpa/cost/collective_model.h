@@ -21,11 +21,14 @@ class CollectiveModel {
  public:
   CollectiveModel(mesh::ClusterSpec cluster, mesh::LogicalMesh mesh);
 
-  /// Errors: UnsupportedError for an opcode that is none of these. Units: bytes in, seconds out.
+  /// Infinite for a kind that must not be used. Errors: UnsupportedError for an opcode that is none of these. Units:
+  /// bytes in, seconds out.
   double seconds(hlo::Opcode kind, int64_t bytes, const std::vector<int>& axes) const;
 
   /// The same cluster with links that cost bytes only.
   CollectiveModel without_latency() const;
+  /// The same with kinds of collectives that must not be used.
+  CollectiveModel without(std::vector<hlo::Opcode> kinds) const;
 
   const mesh::ClusterSpec& cluster() const { return cluster_; }
   const mesh::LogicalMesh& logical_mesh() const { return mesh_; }
@@ -33,6 +36,7 @@ class CollectiveModel {
  private:
   mesh::ClusterSpec cluster_;
   mesh::LogicalMesh mesh_;
+  std::vector<hlo::Opcode> forbidden_;
 };
 
 }  // namespace alpa::cost

@@ -22,6 +22,8 @@ class ReshardModel {
   std::vector<sharding::ReshardStep> steps(const tensor::Shape& shape, const sharding::ShardingSpec& from,
                                            const sharding::ShardingSpec& to);
 
+  const mesh::LogicalMesh& logical_mesh() const { return collectives_.logical_mesh(); }
+
   /// The specs of a shape and the ways between them.
   sharding::ReshardGraph& graph(const tensor::Shape& shape);
 

@@ -144,6 +144,16 @@ std::string custom_call_target(const Instruction& instruction) { return proto_of
 std::string backend_config(const Instruction& instruction) { return proto_of(instruction).backend_config(); }
 std::string op_name(const Instruction& instruction) { return proto_of(instruction).metadata().op_name(); }
 
+std::string frontend_attribute(const Instruction& instruction, std::string_view key) {
+  if (instruction.proto == nullptr || !instruction.proto->has_frontend_attributes()) return {};
+  pb::FrontendAttributes attributes;
+  if (!attributes.ParseFromString(instruction.proto->frontend_attributes())) return {};
+  for (const auto& entry : attributes.map()) {
+    if (entry.key() == key) return entry.value();
+  }
+  return {};
+}
+
 std::optional<tensor::Literal> constant_value(const Instruction& instruction) {
   if (!proto_of(instruction).has_literal()) return std::nullopt;
   return literal_from_proto(proto_of(instruction).literal(), instruction.shape);

@@ -72,6 +72,9 @@ std::string backend_config(const Instruction& instruction);
 /// Path of the value in the user's program, "jit(step)/dot_general"; a parameter's name.
 std::string op_name(const Instruction& instruction);
 
+/// A text that a front end attached; empty if there is none of that name.
+std::string frontend_attribute(const Instruction& instruction, std::string_view key);
+
 /// The value of a constant; nothing for tuples, tokens and element types below 8 bits.
 std::optional<tensor::Literal> constant_value(const Instruction& instruction);
 /// The value of an integer or predicate scalar constant.

@@ -166,6 +166,15 @@ void set_op_name(Instruction& instruction, const std::string& op_name) {
   change_proto(instruction, [&](pb::HloInstructionProto& proto) { proto.mutable_metadata()->set_op_name(op_name); });
 }
 
+void set_frontend_attribute(Instruction& instruction, const std::string& key, const std::string& value) {
+  pb::FrontendAttributes attributes;
+  pb::FrontendAttributes::Entry& entry = *attributes.add_map();
+  entry.set_key(key);
+  entry.set_value(value);
+  change_proto(instruction,
+               [&](pb::HloInstructionProto& proto) { proto.set_frontend_attributes(attributes.SerializeAsString()); });
+}
+
 void set_input_output_aliases(Module& module, const std::vector<Alias>& aliases) {
   auto copy = module.proto == nullptr ? std::make_shared<pb::HloModuleProto>()
                                       : std::make_shared<pb::HloModuleProto>(*module.proto);

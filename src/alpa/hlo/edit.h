@@ -65,6 +65,8 @@ void set_parameter_number(Instruction& instruction, int64_t number);
 Instruction make_get_tuple_element(std::string name, tensor::Shape shape, InstructionId tuple, int64_t index);
 void set_tuple_index(Instruction& instruction, int64_t index);
 void set_op_name(Instruction& instruction, const std::string& op_name);
+/// The only text of a front end that the instruction then has.
+void set_frontend_attribute(Instruction& instruction, const std::string& key, const std::string& value);
 
 /// Replaces the module's donation entries; it has no buffer donors then.
 void set_input_output_aliases(Module& module, const std::vector<Alias>& aliases);

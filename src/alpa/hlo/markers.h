@@ -12,6 +12,9 @@ inline constexpr const char* kGradientMarker = "alpa.gradient_marker";
 /// Between the layers of a pipeline.
 inline constexpr const char* kPipelineMarker = "alpa.pipeline_marker";
 
+/// Over one array: its backend_config is a placement as sharding::parse_pattern reads it, which the array must have.
+inline constexpr const char* kShardingConstraint = "alpa.sharding_constraint";
+
 inline bool is_gradient_marker(const Instruction& instruction) {
   return instruction.opcode == Opcode::kCustomCall && custom_call_target(instruction) == kGradientMarker;
 }

@@ -7,6 +7,7 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
+#include "alpa/hlo/sharding_constraint.h"
 #include "alpa/passes/placements.h"
 
 namespace alpa::passes {
@@ -142,6 +143,8 @@ class ComputationAnnotator {
                                        instruction.name));
       leaf += count;
     }
+    // What an array must lie like is a placement of the array, no instruction.
+    if (hlo::sharding_constraint(instruction)) return define(copy.operands.at(0), instruction.shape, results);
     if (partitioned_by_hand(instruction))
       return define(by_hand(std::move(copy), wanted, specs.at(0)), instruction.shape, results);
     if (hlo::contracted_dims(instruction).empty())

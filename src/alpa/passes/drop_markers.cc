@@ -17,9 +17,9 @@ using hlo::Instruction;
 using hlo::InstructionId;
 using hlo::Opcode;
 
-// What with_sharding_constraint and the like leave: the planner's choice takes their place.
-constexpr std::array<std::string_view, 3> kShardingHints = {"Sharding", "xla.sdy.FuncResultSharding",
-                                                            "xla.sdy.PropagationBarrier"};
+// For XLA's own propagation of shardings: the planner's choice takes its place.
+constexpr std::array<std::string_view, 2> kPropagationHints = {"xla.sdy.FuncResultSharding",
+                                                               "xla.sdy.PropagationBarrier"};
 
 using IsMarker = bool (*)(const Instruction&);
 
@@ -27,7 +27,7 @@ bool is_other_marker(const Instruction& instruction) {
   if (instruction.opcode != Opcode::kCustomCall) return false;
   const std::string target = hlo::custom_call_target(instruction);
   return target == hlo::kPipelineMarker ||
-         std::find(kShardingHints.begin(), kShardingHints.end(), target) != kShardingHints.end();
+         std::find(kPropagationHints.begin(), kPropagationHints.end(), target) != kPropagationHints.end();
 }
 
 bool is_marker(const Instruction& instruction) {

@@ -4,8 +4,8 @@
 
 namespace alpa::passes {
 
-/// The program without gradient and pipeline markers and without sharding hints of its own (custom calls that are
-/// identities): uses of a marker's results become uses of its operands.
+/// The program without gradient and pipeline markers and without hints for XLA's propagation of shardings (custom
+/// calls that are identities): uses of a marker's results become uses of its operands.
 hlo::Module drop_markers(const hlo::Module& module);
 
 /// Errors: InvalidArgumentError that names the marker if it does not give its operands as they are.

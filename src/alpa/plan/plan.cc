@@ -139,6 +139,18 @@ class Reader {
     return result;
   }
 
+  std::vector<std::string> forbidden_collectives(const Json& object) const {
+    std::vector<std::string> kinds;
+    if (!object.contains("forbidden_collectives")) return kinds;
+    check(object["forbidden_collectives"].is_array(), "\"forbidden_collectives\" must be a list");
+    for (const Json& kind : object["forbidden_collectives"]) {
+      check(kind == "all-gather" || kind == "all-to-all",
+            "\"forbidden_collectives\" may name all-gather and all-to-all");
+      kinds.push_back(kind.get<std::string>());
+    }
+    return kinds;
+  }
+
   std::map<std::string, std::vector<ShardingSpec>> specs(const Json& object, const char* key,
                                                          const mesh::LogicalMesh& mesh, bool one_is_bare) const {
     std::map<std::string, std::vector<ShardingSpec>> result;
@@ -205,6 +217,7 @@ std::string to_json(const Plan& plan) {
   json["collectives"] = Json::object();
   for (const auto& [kind, total] : plan.collectives)
     json["collectives"][kind] = {{"count", total.count}, {"bytes", total.bytes}};
+  if (!plan.forbidden_collectives.empty()) json["forbidden_collectives"] = plan.forbidden_collectives;
   json["inputs"] = tensors_to_json(plan.inputs, plan.mesh);
   json["outputs"] = tensors_to_json(plan.outputs, plan.mesh);
   json["ops"] = Json::object();
@@ -259,6 +272,7 @@ Plan read_plan(std::string_view text, const Reader& read) {
   for (const auto& [kind, total] : json["collectives"].items()) {
     plan.collectives[kind] = {read.number(total, "count"), read.number(total, "bytes")};
   }
+  plan.forbidden_collectives = read.forbidden_collectives(json);
   plan.inputs = read.tensors(json, "inputs", plan.mesh);
   plan.outputs = read.tensors(json, "outputs", plan.mesh);
   plan.ops = read.specs(json, "ops", plan.mesh, /*one_is_bare=*/true);

@@ -42,6 +42,7 @@ struct Plan {
   double planning_seconds = 0;
   int64_t predicted_memory_per_device_bytes = 0;
   std::map<std::string, CollectiveCount> collectives;  ///< Predicted, by opcode.
+  std::vector<std::string> forbidden_collectives;      ///< Opcodes that no change of placement may use.
   std::vector<TensorPlan> inputs;
   std::vector<TensorPlan> outputs;
   /// Placement of each array that an instruction makes, tuples flattened. Names are those of the program with calls

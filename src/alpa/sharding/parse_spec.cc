@@ -1,14 +1,14 @@
 #include <algorithm>
 
 #include "alpa/base/error.h"
-#include "alpa/sharding/spec.h"
+#include "alpa/sharding/spec_pattern.h"
 
 namespace alpa::sharding {
 namespace {
 
 class Parser {
  public:
-  Parser(std::string_view text, const mesh::LogicalMesh& mesh) : text_(text), mesh_(mesh) {
+  explicit Parser(std::string_view text) : text_(text) {
     std::copy_if(text.begin(), text.end(), std::back_inserter(compact_), [](char c) { return c != ' ' && c != '\t'; });
     if (compact_.size() >= 2 && compact_.front() == '(' && closing(0) == compact_.size() - 1) {
       const bool one_group = compact_.find('+') != std::string::npos && compact_.find(',') == std::string::npos &&
@@ -18,14 +18,14 @@ class Parser {
     if (!compact_.empty() && compact_.back() == ',') compact_.pop_back();
   }
 
-  ShardingSpec run() {
-    ShardingSpec spec;
-    if (compact_.empty()) return spec;
+  AxisNames run() {
+    AxisNames dims;
+    if (compact_.empty()) return dims;
     size_t at = 0;
     while (true) {
       const size_t end = std::min(compact_.find(',', at), compact_.size());
-      spec.dims.push_back(tile(compact_.substr(at, end - at)));
-      if (end == compact_.size()) return spec;
+      dims.push_back(dim(compact_.substr(at, end - at)));
+      if (end == compact_.size()) return dims;
       at = end + 1;
     }
   }
@@ -40,10 +40,11 @@ class Parser {
     fail("its parentheses do not match");
   }
 
-  Tile tile(std::string part) {
-    if (part == "None" || part == "-") return {};
+  std::optional<std::vector<std::string>> dim(std::string part) {
+    std::vector<std::string> result;
+    if (part == "?") return std::nullopt;
+    if (part == "None" || part == "-") return result;
     if (part.size() >= 2 && part.front() == '(' && part.back() == ')') part = part.substr(1, part.size() - 2);
-    Tile result;
     size_t at = 0;
     while (true) {
       const size_t end = std::min(part.find('+', at), part.size());
@@ -53,16 +54,12 @@ class Parser {
     }
   }
 
-  int axis(const std::string& name) {
-    for (int k = 0; k < mesh_.num_axes(); ++k) {
-      if (mesh_.axis(k).name != name) continue;
-      if (std::find(used_.begin(), used_.end(), k) != used_.end()) fail("axis " + name + " is used twice");
-      used_.push_back(k);
-      return k;
-    }
-    std::string axes;
-    for (const mesh::MeshAxis& one : mesh_.axes()) axes += " " + one.name;
-    fail("\"" + name + "\" is neither None nor an axis; the axes are" + axes);
+  std::string axis(std::string name) {
+    const bool is_name = !name.empty() && name.find_first_of("()?") == std::string::npos && name != "None";
+    if (!is_name) fail("\"" + name + "\" is neither None nor an axis");
+    if (std::find(used_.begin(), used_.end(), name) != used_.end()) fail("axis " + name + " is used twice");
+    used_.push_back(name);
+    return name;
   }
 
   [[noreturn]] void fail(const std::string& reason) const {
@@ -71,18 +68,19 @@ class Parser {
   }
 
   std::string_view text_;
-  const mesh::LogicalMesh& mesh_;
   std::string compact_;
-  std::vector<int> used_;
+  std::vector<std::string> used_;
 };
 
 }  // namespace
 
+AxisNames parse_axis_names(std::string_view text) { return Parser(text).run(); }
+
 ShardingSpec parse_spec(std::string_view text, const mesh::LogicalMesh& mesh, int rank) {
-  ShardingSpec spec = Parser(text, mesh).run();
-  require<InvalidArgumentError>(rank < 0 || spec.rank() == rank, "sharding", "\"{}\" has {} dims for an array of {}",
-                                text, spec.rank(), rank);
-  return spec;
+  const std::optional<ShardingSpec> spec = parse_pattern(text, mesh, rank).exact();
+  require<InvalidArgumentError>(spec.has_value(), "sharding", "\"{}\" leaves a dim open: write None for a whole dim",
+                                text);
+  return *spec;
 }
 
 }  // namespace alpa::sharding

@@ -50,6 +50,11 @@ IdleDims::IdleDims(const IntraRequest& request, const RuleBook& rules) : graph_(
       if ((*asked)[input]) note_asked(graph_.inputs[input], *(*asked)[input]);
     }
   }
+  for (const Pin& pin : request.pins)
+    note_asked(graph_.nodes[static_cast<size_t>(pin.node)].results.at(0), pin.pattern.least());
+  for (size_t output = 0; output < request.pinned_outputs.size(); ++output) {
+    if (request.pinned_outputs[output]) note_asked(graph_.outputs[output], request.pinned_outputs[output]->least());
+  }
   for (int at = 0; at < places; ++at) {
     const auto root = static_cast<size_t>(parent_[static_cast<size_t>(at)] = find(at));
     kept_whole_[root] |= kept_whole_[static_cast<size_t>(at)];

@@ -21,7 +21,8 @@ std::string amount(int64_t bytes) {
 
 [[noreturn]] void raise_infeasible(const IntraRequest& request, const solver::Solution& solution) {
   if (solution.least_cap < 0) {
-    raise<InfeasibleError>("planner", "no placement satisfies the constraints: loosen --constraint");
+    raise<InfeasibleError>("planner", "no plan on the mesh {} does all that is asked: ask for less",
+                           request.collectives.logical_mesh().to_string());
   }
   const std::string text = fmt::format(
       "[planner] no plan {} into {} a device on the mesh {}: the least memory that would do is {}{}; raise --memory-gb "
@@ -36,7 +37,7 @@ solver::Solution evaluated(const solver::Problem& problem, std::vector<int32_t> 
   solver::Solution solution;
   solution.choice = std::move(choice);
   const solver::Evaluation evaluation = solver::evaluate(problem, solution.choice);
-  ALPA_CHECK(!evaluation.forbidden);
+  if (evaluation.forbidden) return solution;  // by a collective that must not be used, for instance
   solution.feasible = evaluation.feasible();
   solution.objective = evaluation.objective;
   solution.bound = 0;  // nothing was searched for its cost, so nothing is proved
@@ -87,8 +88,10 @@ solver::Solution divide_updates(const IntraRequest& request, const IntraProblem&
                               .collectives = of_bytes,
                               .pinned_inputs = request.pinned_inputs,
                               .feeds = request.feeds,
+                              .pins = request.pins,
+                              .pinned_outputs = request.pinned_outputs,
                               .memory_cap_bytes = request.memory_cap_bytes,
-                              .divided_most = request.divided_most,
+                              .divisions = request.divisions,
                               .start_inputs = request.start_inputs,
                               .solver = request.solver};
   IntraProblem bytes = build_problem(by_bytes, reshard_bytes);

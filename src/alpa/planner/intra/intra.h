@@ -11,6 +11,7 @@
 #include "alpa/cost/reshard_model.h"
 #include "alpa/hlo/value_graph.h"
 #include "alpa/planner/intra/strategy.h"
+#include "alpa/sharding/spec_pattern.h"
 #include "alpa/solver/solve.h"
 
 namespace alpa::planner {
@@ -20,6 +21,19 @@ struct Feed {
   int output = 0;
   int input = 0;
   double executions = 1;
+};
+
+/// What is asked of where the first result of a node lies.
+struct Pin {
+  hlo::NodeId node = 0;
+  sharding::SpecPattern pattern;
+};
+
+/// Into how many parts an input must be divided.
+enum class Division {
+  kFree,  ///< Any number.
+  kSome,  ///< More than one, if some strategy divides it.
+  kMost,  ///< As many as can be.
 };
 
 enum class Search {
@@ -38,11 +52,13 @@ struct IntraRequest {
   const cost::CollectiveModel& collectives;
   std::vector<std::optional<sharding::ShardingSpec>> pinned_inputs;  ///< One an input, or empty.
   std::vector<Feed> feeds;
+  std::vector<Pin> pins = {};
+  /// One an output, or fewer: where an output that feeds no input must end up, whatever made it.
+  std::vector<std::optional<sharding::SpecPattern>> pinned_outputs = {};
   std::vector<int64_t> input_copies = {};  ///< Arrays of an input's shape that are held at once; empty: one each.
   std::optional<int64_t> memory_cap_bytes = std::nullopt;
   Search search = Search::kOptimize;
-  std::vector<char> divided_most =
-      {};  ///< By input, or empty: whether it must be divided into as many parts as can be.
+  std::vector<Division> divisions = {};  ///< By input, or empty.
   /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.
   std::vector<std::optional<sharding::ShardingSpec>> start_inputs;
   solver::Options solver;
@@ -72,7 +88,8 @@ struct Assignment {
 
 /// Minimises seconds of communication (collectives of the operations and changes of placement) and of dots and
 /// convolutions, plus a thousandth of the memory traffic, which breaks ties towards divided work. Errors:
-/// InfeasibleError that names the least memory that would do; InvalidArgumentError if a pin pads its input.
+/// InfeasibleError that names the least memory that would do, or says that nothing satisfies what is asked;
+/// InvalidArgumentError if a pin pads its array.
 Assignment plan_intra(const IntraRequest& request);
 
 }  // namespace alpa::planner

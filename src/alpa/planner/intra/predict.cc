@@ -7,6 +7,7 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/planner/intra/memory.h"
+#include "alpa/planner/intra/output_placements.h"
 #include "alpa/planner/intra/predicted_program.h"
 
 namespace alpa::planner {
@@ -43,7 +44,7 @@ class PlanFiller {
     for (const hlo::Tie& tie : graph_.ties) {
       if (!is_forward(tie)) program_.use(cross(tie));
     }
-    for (const ValueId output : graph_.outputs) program_.use(steps_[static_cast<size_t>(output)]);
+    end_outputs(end);
     for (const Feed& feed : request_.feeds) {
       const ShardingSpec& spec = assignment_.spec(graph_, graph_.inputs[static_cast<size_t>(feed.input)]);
       add_reshard(
@@ -59,6 +60,18 @@ class PlanFiller {
   }
 
  private:
+  // What feeds an input gets there by itself, as often as it is fed.
+  void end_outputs(int64_t end) {
+    std::vector<char> fed(graph_.outputs.size(), 0);
+    for (const Feed& feed : request_.feeds) fed[static_cast<size_t>(feed.output)] = 1;
+    const std::vector<ShardingSpec> placements = output_placements(request_, assignment_, reshard_);
+    for (size_t output = 0; output < placements.size(); ++output) {
+      const ValueId value = graph_.outputs[output];
+      program_.use(fed[output] ? steps_[static_cast<size_t>(value)]
+                               : add_reshard({value, placements[output], 1, request_.module.entry, end}));
+    }
+  }
+
   const std::string& key_of(const Node& node) const {
     if (node.kind == Node::Kind::kBranch) {  // the parameter of the branch carries the placement
       const hlo::Instruction& conditional = request_.module.computation(node.computation)[node.instruction];

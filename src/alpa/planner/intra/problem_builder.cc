@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "alpa/base/error.h"
 #include "alpa/planner/intra/idle_dims.h"
 #include "alpa/planner/intra/memory.h"
+#include "alpa/planner/intra/output_placements.h"
 
 namespace alpa::planner {
 namespace {
@@ -58,6 +60,7 @@ class ProblemBuilder {
 
  private:
   int64_t to_units(double seconds) {
+    if (std::isinf(seconds)) return solver::kForbidden;
     largest_seconds_ = std::max(largest_seconds_, seconds);
     return std::llround(std::min(seconds / result_.unit_seconds, kLargestCost));
   }
@@ -84,10 +87,14 @@ class ProblemBuilder {
         bytes *= request_.input_copies[input];
     }
     for (size_t input = 0; input < request_.pinned_inputs.size(); ++input) {
-      if (request_.pinned_inputs[input]) pin(value(graph_.inputs[input]).producer, *request_.pinned_inputs[input]);
+      if (request_.pinned_inputs[input])
+        pin({value(graph_.inputs[input]).producer, sharding::SpecPattern(*request_.pinned_inputs[input])});
     }
-    for (size_t input = 0; input < request_.divided_most.size(); ++input) {
-      if (request_.divided_most[input]) divide_most(value(graph_.inputs[input]).producer);
+    for (const Pin& one : request_.pins) pin(one);
+    for (size_t input = 0; input < request_.divisions.size(); ++input)
+      divide(value(graph_.inputs[input]).producer, request_.divisions[input]);
+    for (size_t output = 0; output < request_.pinned_outputs.size(); ++output) {
+      if (request_.pinned_outputs[output]) price_output(graph_.outputs[output], *request_.pinned_outputs[output]);
     }
   }
 
@@ -108,34 +115,52 @@ class ProblemBuilder {
     return result;
   }
 
-  void pin(NodeId id, const ShardingSpec& spec) {
-    solver::Node& pinned = result_.problem.nodes[static_cast<size_t>(result_.node_of[static_cast<size_t>(id)])];
-    const auto& strategies = result_.tables[static_cast<size_t>(id)]->strategies;
-    bool found = false;
-    for (size_t k = 0; k < strategies.size(); ++k) {
-      if (strategies[k].results[0] == spec) {
-        found = true;
-      } else {
-        pinned.costs[k] = solver::kForbidden;
-      }
-    }
-    const auto& mesh = request_.collectives.logical_mesh();
-    const hlo::Instruction& parameter = request_.module.computation(node(id).computation)[node(id).instruction];
-    require<InvalidArgumentError>(found, "planner",
-                                  "input {} of shape {} cannot be placed as {}: the parts must divide its dims, "
-                                  "axes in one dim ascend, and each axis is above size 1",
-                                  parameter.name, tensor::to_string(parameter.shape), to_string(spec, mesh));
+  solver::Node& problem_node(NodeId id) {
+    return result_.problem.nodes[static_cast<size_t>(result_.node_of[static_cast<size_t>(id)])];
   }
 
-  void divide_most(NodeId id) {
-    solver::Node& node = result_.problem.nodes[static_cast<size_t>(result_.node_of[static_cast<size_t>(id)])];
-    const auto& strategies = result_.tables[static_cast<size_t>(id)]->strategies;
+  void pin(const Pin& request) {
+    const auto& strategies = result_.tables[static_cast<size_t>(request.node)]->strategies;
+    bool found = false;
+    for (size_t k = 0; k < strategies.size(); ++k) {
+      if (request.pattern.matches(strategies[k].results[0])) {
+        found = true;
+      } else {
+        problem_node(request.node).costs[k] = solver::kForbidden;
+      }
+    }
+    const Node& pinned = node(request.node);
+    const hlo::Instruction& instruction = request_.module.computation(pinned.computation)[pinned.instruction];
+    require<InvalidArgumentError>(found, "planner",
+                                  "{} of shape {} cannot be placed as {}: the parts must divide its dims, "
+                                  "axes in one dim ascend, and each axis is above size 1",
+                                  instruction.name, tensor::to_string(value(pinned.results[0]).shape),
+                                  to_string(request.pattern, request_.collectives.logical_mesh()));
+    pinned_.insert(request.node);
+  }
+
+  void divide(NodeId id, Division division) {
+    if (division == Division::kFree) return;
     std::vector<int64_t> parts;
-    for (const Strategy& strategy : strategies)
+    for (const Strategy& strategy : result_.tables[static_cast<size_t>(id)]->strategies)
       parts.push_back(num_shards(strategy.results[0], request_.collectives.logical_mesh()));
     const int64_t most = *std::max_element(parts.begin(), parts.end());
+    const int64_t least = division == Division::kMost ? most : std::min<int64_t>(most, 2);
     for (size_t k = 0; k < parts.size(); ++k) {
-      if (parts[k] < most) node.costs[k] = solver::kForbidden;
+      if (parts[k] < least) problem_node(id).costs[k] = solver::kForbidden;
+    }
+  }
+
+  // The change of placement at the end is the producer's to pay.
+  void price_output(ValueId output, const sharding::SpecPattern& pattern) {
+    const NodeId id = value(output).producer;
+    if (generator(id) || value(output).shape.rank() == 0) return;
+    const auto& strategies = result_.tables[static_cast<size_t>(id)]->strategies;
+    for (size_t k = 0; k < strategies.size(); ++k) {
+      const ShardingSpec& made = strategies[k].results[static_cast<size_t>(value(output).result)];
+      int64_t& cost = problem_node(id).costs[k];
+      const int64_t more = to_units(nearest(pattern, value(output).shape, made, reshard_).seconds);
+      cost = cost >= solver::kForbidden || more >= solver::kForbidden ? solver::kForbidden : cost + more;
     }
   }
 
@@ -156,7 +181,7 @@ class ProblemBuilder {
 
   // The operand whose placement an elementwise operation takes, or -1.
   int followed_operand(NodeId id) const {
-    if (!elementwise(id) || value(node(id).results[0]).shape.rank() == 0) return -1;
+    if (!elementwise(id) || value(node(id).results[0]).shape.rank() == 0 || pinned_.contains(id)) return -1;
     int best = -1;
     int64_t best_depth = -1;
     for (size_t k = 0; k < node(id).operands.size(); ++k) {
@@ -246,6 +271,7 @@ class ProblemBuilder {
   StrategyMaker maker_;
   IntraProblem result_;
   double largest_seconds_ = 0;
+  std::set<NodeId> pinned_;
   std::vector<int64_t> depth_;
   std::map<std::tuple<int32_t, int, int32_t, int, double, bool, int>, int32_t> edge_tables_;
 };

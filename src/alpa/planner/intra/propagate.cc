@@ -71,7 +71,7 @@ class Propagation {
     const ShardingSpec* leader = followed < 0 ? nullptr : spec(node.operands[static_cast<size_t>(followed)]);
     for (size_t k = 0; k < strategies(id).size(); ++k) {
       const Strategy& strategy = strategies(id)[k];
-      if (scatters(strategy)) continue;
+      if (scatters(strategy) || forbidden(id, k)) continue;
       if (leader != nullptr && strategy.operands[static_cast<size_t>(followed)] != *leader) continue;
       const auto cost = cost_of(node, strategy);
       if (best >= 0 && cost >= best_cost) continue;
@@ -113,11 +113,27 @@ class Propagation {
     return ShardingSpec::replicated(shape(node.results[0]).rank());
   }
 
-  int32_t index_of_result(NodeId id, const ShardingSpec& wanted) const {
+  bool forbidden(NodeId id, size_t strategy) const {
+    const auto number = static_cast<size_t>(problem_.node_of[static_cast<size_t>(id)]);
+    return problem_.problem.nodes[number].costs[strategy] >= solver::kForbidden;
+  }
+
+  // What is wanted, or of what is allowed the nearest to it.
+  int32_t index_of_result(NodeId id, const ShardingSpec& wanted) {
+    const tensor::Shape& array = shape(graph_.nodes[static_cast<size_t>(id)].results[0]);
+    int32_t best = -1;
+    double best_seconds = 0;
     for (size_t k = 0; k < strategies(id).size(); ++k) {
-      if (strategies(id)[k].results[0] == wanted) return static_cast<int32_t>(k);
+      if (forbidden(id, k)) continue;
+      const double seconds = reshard_.seconds(array, wanted, strategies(id)[k].results[0]);
+      const bool same = strategies(id)[k].results[0] == wanted;
+      if (same || best < 0 || seconds < best_seconds) {
+        best = static_cast<int32_t>(k);
+        best_seconds = seconds;
+      }
+      if (same) break;
     }
-    return 0;
+    return std::max(best, 0);
   }
 
   // Gives a carry the placement of the body's result if the initial value gets there without communication.
