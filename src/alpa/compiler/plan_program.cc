@@ -28,7 +28,7 @@ std::vector<planner::Feed> feeds_of(const Program& program) {
   const passes::Accumulation& layout = *program.accumulation;
   for (int64_t k = 0; k < layout.num_accumulators; ++k) {
     feeds.push_back({static_cast<int>(layout.accumulated(k)), static_cast<int>(layout.accumulator(k)),
-                     static_cast<double>(layout.micro_batches)});
+                     static_cast<double>(layout.micro_batches), /*accumulates=*/true});
   }
   return feeds;
 }
@@ -217,6 +217,8 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
   solver.relative_gap = options.relative_gap;
   solver.time_limit_seconds = 120;
   solver.easy_proof_work = kEasyProofWork;
+  const int64_t memory =
+      options.memory_cap_bytes.value_or(static_cast<int64_t>(options.cluster.device.memory_bytes));
   planner::IntraRequest request{
       .module = program.module,
       .graph = program.graph,
@@ -224,9 +226,8 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
       .pinned_inputs = std::move(pins),
       .feeds = feeds_of(program),
       .input_copies = copies_of_inputs(program),
-      .memory_cap_bytes = options.memory_cap_bytes
-                              ? options.memory_cap_bytes
-                              : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
+      .memory_cap_bytes = memory,
+      .device_memory_bytes = memory,
       .search = search_of(options.method),
       .divided_most = std::move(divided_most),
       .start_inputs = {},

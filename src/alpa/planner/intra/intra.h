@@ -20,6 +20,7 @@ struct Feed {
   int output = 0;
   int input = 0;
   double executions = 1;
+  bool accumulates = false;  ///< The output adds to the input, an accumulator over micro-batches.
 };
 
 enum class Search {
@@ -40,6 +41,8 @@ struct IntraRequest {
   std::vector<Feed> feeds;
   std::vector<int64_t> input_copies = {};  ///< Arrays of an input's shape that are held at once; empty: one each.
   std::optional<int64_t> memory_cap_bytes = std::nullopt;
+  /// What a device has, if that is more than the cap: accumulators may fill it (AccumulatedSums).
+  std::optional<int64_t> device_memory_bytes = std::nullopt;
   Search search = Search::kOptimize;
   std::vector<char> divided_most =
       {};  ///< By input, or empty: whether it must be divided into as many parts as can be.
