@@ -65,6 +65,18 @@ void check_names(const Program& program, const plan::Plan& plan) {
   }
 }
 
+void check_deferred_sums(const Program& program, const plan::Plan& plan) {
+  std::set<std::string_view> accumulators;
+  const hlo::Computation& entry = program.module.entry_computation();
+  const auto parameters = hlo::parameters(entry);
+  for (int64_t k = 0; program.accumulation && k < program.accumulation->num_accumulators; ++k)
+    accumulators.insert(entry[parameters[static_cast<size_t>(program.accumulation->accumulator(k))]].name);
+  for (const std::string& name : plan.deferred_sums) {
+    require<InvalidArgumentError>(accumulators.contains(name), kPlace,
+                                  "the plan defers {}, no sum over micro-batches of the program: plan again", name);
+  }
+}
+
 // Placements of the operands and results of an operation.
 using Way = std::pair<std::vector<ShardingSpec>, std::vector<ShardingSpec>>;
 
@@ -137,6 +149,7 @@ void check_plan(const Program& program, const plan::Plan& plan) {
                                 "the plan was made for {} micro-batches, the program is to run {}: plan again",
                                 plan.micro_batches, program.micro_batches());
   check_names(program, plan);
+  check_deferred_sums(program, plan);
   check_tensors(program, plan);
 }
 

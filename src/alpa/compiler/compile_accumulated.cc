@@ -5,6 +5,10 @@
 #include <set>
 
 #include "alpa/base/error.h"
+#include "alpa/compiler/build.h"
+#include "alpa/passes/defer_sums.h"
+#include "alpa/passes/drop_dead_collectives.h"
+#include "alpa/passes/merge_all_reduces.h"
 #include "alpa/passes/split_accumulation.h"
 
 namespace alpa::compiler {
@@ -152,17 +156,82 @@ int64_t memory_of_step(const Program& program, const plan::Plan& plan, const Pla
   return std::max(accumulate + bytes_beside(plan, beside), apply + bytes_beside(plan, beside_apply));
 }
 
-void add_times(const Compiled& part, double times, Compiled& step) {
+void add_times(Built& part, double times, Compiled& step) {
   for (const auto& [kind, total] : part.found) {
     step.found[kind].count += times * total.count;
     step.found[kind].bytes += times * total.bytes;
   }
-  for (CommunicationSite site : part.sites) {
+  for (CommunicationSite& site : part.sites) {
     site.executions *= times;
     site.bytes *= times;
     site.seconds *= times;
     step.sites.push_back(std::move(site));
   }
+  step.contraction_flops += static_cast<int64_t>(times) * part.contraction_flops;
+}
+
+/// Both parts, and the accumulators' shapes on a device.
+struct BuiltParts {
+  Built accumulate;
+  Built apply;
+  std::vector<tensor::Shape> accumulators;
+};
+
+passes::DeferRequest defer_request(const Program& program, const plan::Plan& plan, const PlannedParts& parts) {
+  passes::DeferRequest request;
+  request.num_devices = plan.mesh.num_devices();
+  request.micro_batches = program.micro_batches();
+  request.accumulate_inputs = static_cast<int64_t>(parts.accumulate.step_inputs.size());
+  request.apply_inputs = static_cast<int64_t>(parts.apply.step_inputs.size());
+  const hlo::Computation& entry = program.module.entry_computation();
+  const std::vector<hlo::InstructionId> parameters = hlo::parameters(entry);
+  const passes::Accumulation& layout = *program.accumulation;
+  for (int64_t k = 0; k < layout.num_accumulators; ++k) {
+    const std::string& name = entry[parameters[static_cast<size_t>(layout.accumulator(k))]].name;
+    request.deferred.push_back(std::find(plan.deferred_sums.begin(), plan.deferred_sums.end(), name) !=
+                               plan.deferred_sums.end());
+  }
+  return request;
+}
+
+BuiltParts build_deferred(const Program& program, const plan::Plan& plan, const PlannedParts& parts,
+                          const pjrt::Client& client, const CompileRequest& request) {
+  const passes::DeferRequest how = defer_request(program, plan, parts);
+  const auto run = [&](std::string_view name, const hlo::Module& module, const passes::Pass& pass) {
+    return passes::run_pass(name, module, pass, request.observer);
+  };
+  hlo::Module accumulate = partitioned_program(parts.accumulate.program, parts.accumulate.plan, client, request);
+  const hlo::Module apply = partitioned_program(parts.apply.program, parts.apply.plan, client, request);
+  // What is one sum is to be one accumulator.
+  accumulate = run("drop_dead_collectives", accumulate,
+                   [&](const hlo::Module& old) { return passes::drop_dead_collectives(old, how.num_devices); });
+  accumulate = run("merge_all_reduces", accumulate,
+                   [&](const hlo::Module& old) { return passes::merge_all_reduces(old, how.num_devices); });
+  const passes::DeferredStep deferred = passes::defer_sums(accumulate, apply, how);
+  const hlo::Module once_a_micro_batch =
+      run("defer_sums", accumulate, [&](const hlo::Module&) { return deferred.accumulate; });
+  const hlo::Module once_a_step = run("defer_sums", apply, [&](const hlo::Module&) { return deferred.apply; });
+  BuiltParts built{build_partitioned(once_a_micro_batch, plan, client, request),
+                   build_partitioned(once_a_step, plan, client, request),
+                   {}};
+  const hlo::Computation& entry = once_a_micro_batch.entry_computation();
+  const std::vector<tensor::Shape>& outputs = entry[entry.root].shape.elements;
+  built.accumulators.assign(outputs.begin(), outputs.begin() + deferred.num_accumulators);
+  return built;
+}
+
+BuiltParts build_parts(const Program& program, const plan::Plan& plan, const PlannedParts& parts,
+                       const pjrt::Client& client, const CompileRequest& request) {
+  if (plan.mesh.num_devices() > 1 && request.collectives == Collectives::kRewritten)
+    return build_deferred(program, plan, parts, client, request);
+  BuiltParts built{build(parts.accumulate.program, parts.accumulate.plan, client, request),
+                   build(parts.apply.program, parts.apply.plan, client, request),
+                   {}};
+  for (int64_t k = 0; k < program.accumulation->num_accumulators; ++k) {
+    const plan::TensorPlan& whole = parts.accumulate.plan.outputs[static_cast<size_t>(k)];
+    built.accumulators.push_back(sharding::local_shape(whole.shape, whole.spec, plan.mesh));
+  }
+  return built;
 }
 
 }  // namespace
@@ -173,37 +242,30 @@ PlannedParts planned_parts(const Program& program, const plan::Plan& plan) {
   return {maker.accumulate(std::move(split.accumulate)), maker.apply(std::move(split.apply))};
 }
 
-Compiled compile_accumulated(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
-                             const CompileRequest& request) {
+Compiled compile_accumulated(const Program& program, const plan::Plan& plan, std::vector<std::optional<int>> feeds,
+                             const pjrt::Client& client, const CompileRequest& request) {
   const PlannedParts parts = planned_parts(program, plan);
-  Compiled accumulate = compile(parts.accumulate.program, parts.accumulate.plan, client, request);
-  Compiled apply = compile(parts.apply.program, parts.apply.plan, client, request);
+  BuiltParts built = build_parts(program, plan, parts, client, request);
   runtime::AccumulationWiring wiring;
   wiring.micro_batches = program.micro_batches();
   wiring.accumulate_inputs = parts.accumulate.step_inputs;
   wiring.apply_inputs = parts.apply.step_inputs;
   for (const InputMeta& input : program.meta.inputs) wiring.batch_dims.push_back(input.batch_dim);
-  const auto accumulators = parts.accumulate.plan.outputs.begin();
-  wiring.accumulators.assign(accumulators, accumulators + program.accumulation->num_accumulators);
-  std::vector<std::optional<int>> feeds;
-  for (const OutputMeta& output : program.meta.outputs) feeds.push_back(output.feeds_input);
-  runtime::Accumulator accumulator(std::move(accumulate.executable).take_executable(), std::move(wiring), plan.mesh);
-  Compiled result{runtime::MeshExecutable(std::move(apply.executable).take_executable(), plan, std::move(feeds),
-                                          std::move(accumulator)),
-                  {},
-                  {},
-                  std::move(apply.partitioned_module),
-                  0,
-                  0,
-                  0};
-  const auto times = static_cast<double>(program.micro_batches());
-  add_times(accumulate, times, result);
-  add_times(apply, 1, result);
-  result.contraction_flops = program.micro_batches() * accumulate.contraction_flops + apply.contraction_flops;
-  result.memory_per_device_bytes =
-      memory_of_step(program, plan, parts, accumulate.memory_per_device_bytes, apply.memory_per_device_bytes);
-  result.compile_seconds = accumulate.compile_seconds + apply.compile_seconds;
-  result.accumulate_module = std::move(accumulate.partitioned_module);
+  wiring.accumulators = std::move(built.accumulators);
+  runtime::Accumulator accumulator(std::move(built.accumulate.executable), std::move(wiring), plan.mesh);
+  Compiled result{
+      runtime::MeshExecutable(std::move(built.apply.executable), plan, std::move(feeds), std::move(accumulator)),
+      {},
+      {},
+      std::move(built.apply.module),
+      0,
+      0,
+      0};
+  add_times(built.accumulate, static_cast<double>(program.micro_batches()), result);
+  add_times(built.apply, 1, result);
+  result.memory_per_device_bytes = memory_of_step(program, plan, parts, built.accumulate.memory_per_device_bytes,
+                                                  built.apply.memory_per_device_bytes);
+  result.accumulate_module = std::move(built.accumulate.module);
   return result;
 }
 

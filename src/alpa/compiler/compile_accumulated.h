@@ -18,8 +18,9 @@ struct PlannedParts {
 /// Splits a step with micro-batches and its plan, which fits it.
 PlannedParts planned_parts(const Program& program, const plan::Plan& plan);
 
-/// compile() of a step with micro-batches: both parts by themselves, then put together.
-Compiled compile_accumulated(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
-                             const CompileRequest& request);
+/// compile() of a step with micro-batches, of which `plan` is known to be: both parts, then put together. The plan's
+/// deferred sums are communicated once a step (passes::defer_sums).
+Compiled compile_accumulated(const Program& program, const plan::Plan& plan, std::vector<std::optional<int>> feeds,
+                             const pjrt::Client& client, const CompileRequest& request);
 
 }  // namespace alpa::compiler

@@ -29,7 +29,7 @@ std::vector<planner::Feed> feeds_of(const Program& program) {
   const passes::Accumulation& layout = *program.accumulation;
   for (int64_t k = 0; k < layout.num_accumulators; ++k) {
     feeds.push_back({static_cast<int>(layout.accumulated(k)), static_cast<int>(layout.accumulator(k)),
-                     static_cast<double>(layout.micro_batches)});
+                     static_cast<double>(layout.micro_batches), /*accumulates=*/true});
   }
   return feeds;
 }
@@ -211,23 +211,22 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
     require_batch(program.meta, options.method);
     if (!data_parallel) raise_batch_does_not_divide(program, options.method, mesh);
   }
-  planner::IntraRequest request{
-      .module = program.module,
-      .graph = program.graph,
-      .collectives = collectives,
-      .pinned_inputs = {},
-      .feeds = feeds_of(program),
-      .pins = demands.values,
-      .pinned_outputs = demands.outputs,
-      .input_copies = copies_of_inputs(program),
-      .memory_cap_bytes = options.memory_cap_bytes
-                              ? options.memory_cap_bytes
-                              : std::optional(static_cast<int64_t>(options.cluster.device.memory_bytes)),
-      .search = search_of(options.method),
-      .divisions = divisions_of(program, options, demands),
-      .start_inputs = {},
-      .solver = solver_options(options),
-      .keep_problem = static_cast<bool>(options.problem_observer)};
+  const int64_t memory = options.memory_cap_bytes.value_or(static_cast<int64_t>(options.cluster.device.memory_bytes));
+  planner::IntraRequest request{.module = program.module,
+                                .graph = program.graph,
+                                .collectives = collectives,
+                                .pinned_inputs = {},
+                                .feeds = feeds_of(program),
+                                .pins = demands.values,
+                                .pinned_outputs = demands.outputs,
+                                .input_copies = copies_of_inputs(program),
+                                .memory_cap_bytes = memory,
+                                .device_memory_bytes = memory,
+                                .search = search_of(options.method),
+                                .divisions = divisions_of(program, options, demands),
+                                .start_inputs = {},
+                                .solver = solver_options(options),
+                                .keep_problem = static_cast<bool>(options.problem_observer)};
   place_inputs(program, options, demands, data_parallel ? &*data_parallel : nullptr, request);
   if (data_parallel) request.start_inputs = *data_parallel;
   plan::Plan plan;

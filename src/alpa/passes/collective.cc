@@ -3,32 +3,11 @@
 #include <algorithm>
 
 #include "alpa/hlo/attributes.h"
+#include "alpa/hlo/reducer.h"
 
 namespace alpa::passes {
-namespace {
 
 using hlo::Opcode;
-
-// The operation of a reducer that applies one to its two parameters.
-std::optional<Opcode> binary_operation(const hlo::Computation& reducer) {
-  const hlo::Instruction& root = reducer[reducer.root];
-  if (root.operands.size() != 2 || reducer.size() != 3) return std::nullopt;
-  if (reducer[root.operands[0]].opcode != Opcode::kParameter || reducer[root.operands[1]].opcode != Opcode::kParameter)
-    return std::nullopt;
-  if (root.operands[0] == root.operands[1] || root.shape.dtype != reducer[root.operands[0]].shape.dtype)
-    return std::nullopt;
-  switch (root.opcode) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr: return root.opcode;
-    default: return std::nullopt;
-  }
-}
-
-}  // namespace
 
 std::optional<Collective> collective(const hlo::Module& module, const hlo::Rewrite& rewrite, hlo::InstructionId id,
                                      int64_t num_devices) {
@@ -40,7 +19,7 @@ std::optional<Collective> collective(const hlo::Module& module, const hlo::Rewri
   Collective result;
   result.opcode = one.opcode;
   if (reduces) {
-    result.reduction = binary_operation(module.computation(one.called.at(0)));
+    result.reduction = hlo::reducer_opcode(module.computation(one.called.at(0)));
     if (!result.reduction) return std::nullopt;
   }
   if (one.opcode != Opcode::kAllReduce) {

@@ -68,6 +68,9 @@ bool is_linear(const hlo::Module& module, const hlo::Rewrite& rewrite, Instructi
       const InstructionId other = one.operands[0] == operand ? one.operands[1] : one.operands[0];
       return is_same_everywhere(module, rewrite, other, num_devices);
     }
+    case Opcode::kDivide:
+      return one.operands[0] == operand && one.operands[1] != operand &&
+             is_same_everywhere(module, rewrite, one.operands[1], num_devices);
     default: return false;
   }
 }

@@ -10,9 +10,9 @@ bool is_same_everywhere(const hlo::Module& module, const hlo::Rewrite& rewrite, 
                         int64_t num_devices);
 
 /// True if `user` makes of a sum in `operand` the sum of what it makes of the terms, its other operands being the same
-/// for each: moves and changes of sign, and products with what is the same on all devices. A sum over devices may then
-/// be made after `user` instead of before it, and over several such steps one after another. Conversions round, so they
-/// are none; nor is the sum of two values, of which both would have to be terms.
+/// for each: moves and changes of sign, and products with what is the same on all devices or quotients by it. A sum
+/// over devices may then be made after `user` instead of before it, and over several such steps one after another.
+/// Conversions round, so they are none; nor is the sum of two values, of which both would have to be terms.
 bool is_linear(const hlo::Module& module, const hlo::Rewrite& rewrite, hlo::InstructionId user,
                hlo::InstructionId operand, int64_t num_devices);
 

@@ -5,8 +5,7 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
-#include "alpa/hlo/simplify.h"
-#include "alpa/passes/reach.h"
+#include "alpa/passes/extract_part.h"
 
 namespace alpa::passes {
 namespace {
@@ -35,51 +34,6 @@ struct Cut {
   std::vector<InstructionId> step_outputs, crossing;
   std::vector<bool> crosses, in_accumulate, in_apply;  ///< By instruction.
 };
-
-// A parameter of a part: it is called and shaped as `like`, and stands for `value`.
-struct PartParameter {
-  InstructionId value = 0;
-  InstructionId like = 0;
-};
-
-hlo::Module extract(const hlo::Module& module, const Reach& reach, const std::vector<PartParameter>& parameters,
-                    const std::vector<bool>& needed, const std::vector<InstructionId>& outputs) {
-  const Computation& old = module.entry_computation();
-  hlo::Module result = module;
-  Computation& entry = result.entry_computation();
-  entry = hlo::without_instructions(old);
-  entry.proto = nullptr;
-  std::vector<InstructionId> map(old.instructions.size(), -1);
-  const auto append = [&](Instruction instruction) {
-    entry.instructions.push_back(std::move(instruction));
-    return entry.size() - 1;
-  };
-  for (size_t k = 0; k < parameters.size(); ++k) {
-    const Instruction& like = old[parameters[k].like];
-    Instruction parameter = like;
-    if (like.opcode != Opcode::kParameter) {
-      parameter = hlo::make_parameter(like.name, like.shape, 0);
-      hlo::set_op_name(parameter, hlo::op_name(like));
-    }
-    hlo::set_parameter_number(parameter, static_cast<int64_t>(k));
-    map[at(parameters[k].value)] = append(std::move(parameter));
-  }
-  for (InstructionId id = 0; id < old.size(); ++id) {
-    if (!needed[at(id)] || map[at(id)] >= 0) continue;
-    Instruction one = old[id];
-    for (InstructionId& operand : one.operands) operand = map[at(reach.seen_through(operand))];
-    map[at(id)] = append(std::move(one));
-  }
-  std::vector<InstructionId> elements;
-  std::vector<tensor::Shape> shapes;
-  for (const InstructionId output : outputs) {
-    elements.push_back(map[at(reach.seen_through(output))]);
-    shapes.push_back(old[output].shape);
-  }
-  entry.root =
-      append(hlo::make_instruction(Opcode::kTuple, old[old.root].name, tensor::Shape::tuple(shapes), elements));
-  return hlo::drop_uncalled(std::move(result));
-}
 
 }  // namespace
 
@@ -119,8 +73,8 @@ SplitAccumulation split_accumulation(const hlo::Module& module, const Accumulati
     if (alias.output < layout.num_outputs)
       states.push_back({.output = alias.output, .parameter = in_apply[static_cast<size_t>(alias.parameter)]});
   }
-  result.accumulate.module = extract(module, cut.reach, accumulate, cut.in_accumulate, cut.crossing);
-  result.apply.module = extract(module, cut.reach, apply, cut.in_apply, cut.step_outputs);
+  result.accumulate.module = extract_part(module, cut.reach, accumulate, cut.in_accumulate, cut.crossing);
+  result.apply.module = extract_part(module, cut.reach, apply, cut.in_apply, cut.step_outputs);
   result.accumulate.module.name += ".accumulate";
   result.apply.module.name += ".apply";
   hlo::set_input_output_aliases(result.accumulate.module, sums);

@@ -25,11 +25,6 @@ using tensor::Shape;
 using Leaf = GradientCut::Leaf;
 using Crossing = GradientCut::Crossing;
 
-// The element type of the accumulator.
-DType sum_type(DType dtype) {
-  return tensor::is_floating(dtype) && tensor::bit_width(dtype) < 32 ? DType::kF32 : dtype;
-}
-
 // The step rewritten instruction by instruction.
 class Writer {
  public:
@@ -233,6 +228,10 @@ class Writer {
 };
 
 }  // namespace
+
+DType sum_type(DType dtype) {
+  return tensor::is_floating(dtype) && tensor::bit_width(dtype) < 32 ? DType::kF32 : dtype;
+}
 
 WrittenAccumulation write_accumulation(const hlo::Module& module, const AccumulationRequest& request) {
   return Writer(module, request).run();

@@ -18,6 +18,9 @@ struct AccumulationRequest {
   std::optional<size_t> marked_operands;
 };
 
+/// The element type in which values of `dtype` are summed over micro-batches: f32 for floats below 32 bits.
+tensor::DType sum_type(tensor::DType dtype);
+
 struct WrittenAccumulation {
   hlo::Module module;
   Accumulation layout;

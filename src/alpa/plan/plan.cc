@@ -61,6 +61,16 @@ class Reader {
     return object[key].get<std::string>();
   }
 
+  std::vector<std::string> texts(const Json& object, const char* key) const {
+    check(field(object, key).is_array(), "\"{}\" must be a list", key);
+    std::vector<std::string> result;
+    for (const Json& one : object[key]) {
+      check(one.is_string(), "\"{}\" must be a list of strings", key);
+      result.push_back(one.get<std::string>());
+    }
+    return result;
+  }
+
   double number(const Json& object, const char* key) const {
     check(field(object, key).is_number(), "\"{}\" must be a number", key);
     return object[key].get<double>();
@@ -236,6 +246,7 @@ std::string to_json(const Plan& plan) {
     for (const ShardingSpec& spec : specs) list.push_back(spec_to_json(spec, plan.mesh));
     json["operands"][name] = list;
   }
+  if (!plan.deferred_sums.empty()) json["deferred_sums"] = plan.deferred_sums;
   json["checksum"] = checksum_of(json);
   return json.dump() + "\n";
 }
@@ -277,6 +288,7 @@ Plan read_plan(std::string_view text, const Reader& read) {
   plan.outputs = read.tensors(json, "outputs", plan.mesh);
   plan.ops = read.specs(json, "ops", plan.mesh, /*one_is_bare=*/true);
   if (json.contains("operands")) plan.operands = read.specs(json, "operands", plan.mesh, /*one_is_bare=*/false);
+  if (json.contains("deferred_sums")) plan.deferred_sums = read.texts(json, "deferred_sums");
   return plan;
 }
 

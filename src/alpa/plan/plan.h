@@ -50,6 +50,8 @@ struct Plan {
   std::map<std::string, std::vector<sharding::ShardingSpec>> ops;
   /// Placement that an instruction wants of its operands, where one of them has another. Empty: none wants another.
   std::map<std::string, std::vector<sharding::ShardingSpec>> operands;
+  /// Accumulators over micro-batches whose communication waits for the last one; `ops` says where their sums lie then.
+  std::vector<std::string> deferred_sums = {};
 
   /// (objective - bound) / objective; 0 when both are 0.
   double gap() const;
@@ -59,8 +61,8 @@ struct Plan {
 std::string to_json(const Plan& plan);
 
 /// A plan without "cluster_description" is taken to be for the ready cluster that it names. Other fields that a plan
-/// can do without ("communication_seconds", "operands", "gap") may be absent. Errors: InvalidArgumentError that names
-/// `source` and the field.
+/// can do without ("communication_seconds", "operands", "deferred_sums", "gap") may be absent. Errors:
+/// InvalidArgumentError that names `source` and the field.
 Plan plan_from_json(std::string_view text, std::string_view source);
 
 /// Of a program's bytes: "fnv1a64:" and 16 hex digits.

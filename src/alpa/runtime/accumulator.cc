@@ -18,9 +18,14 @@ Accumulator::Accumulator(pjrt::Executable executable, AccumulationWiring wiring,
 
 void Accumulator::place_accumulators() {
   accumulators_.clear();
-  for (const plan::TensorPlan& tensor : wiring_.accumulators)
-    accumulators_.push_back(
-        DistributedArray::place(executable_.client(), tensor::Literal(tensor.shape), tensor.spec, mesh_));
+  accumulators_.resize(arguments_.size());
+  const pjrt::Client& client = executable_.client();
+  for (size_t device = 0; device < accumulators_.size(); ++device) {
+    accumulators_[device].reserve(wiring_.accumulators.size());
+    for (const tensor::Shape& shape : wiring_.accumulators)
+      accumulators_[device].push_back(
+          pjrt::Buffer::from_host(client, client.devices()[device], tensor::Literal(shape)));
+  }
 }
 
 void Accumulator::lay_out(const std::vector<std::vector<pjrt::Buffer*>>& slots, int64_t micro_batch) {
@@ -34,7 +39,7 @@ void Accumulator::lay_out(const std::vector<std::vector<pjrt::Buffer*>>& slots, 
     }
     arguments.push_back(&flags_[first ? 1 : 0].buffers()[device]);
     for (size_t k = 0; k < wiring_.accumulators.size(); ++k)
-      arguments.push_back(kept_ ? &result_.outputs[device][k] : &accumulators_[k].buffers()[device]);
+      arguments.push_back(kept_ ? &result_.outputs[device][k] : &accumulators_[device][k]);
   }
 }
 

@@ -15,8 +15,9 @@ struct AccumulationWiring {
   std::vector<std::optional<int>> batch_dims;  ///< By input of the step: the dim that is cut into micro-batches.
   std::vector<int> accumulate_inputs;          ///< Inputs of the step that are the first parameters of one program
   std::vector<int> apply_inputs;               ///< and of the other.
-  std::vector<plan::TensorPlan> accumulators;  ///< Last parameters and first outputs of `accumulate`.
-  int64_t num_latest = 0;                      ///< Its other outputs: values of the last micro-batch.
+  /// Last parameters and first outputs of `accumulate`, as each device has them. What the devices have need not be
+  /// parts of one array: of a sum that is communicated once a step each has an addend.
+  std::vector<tensor::Shape> accumulators;
 };
 
 /// Runs the part of a step that finds gradients, once a micro-batch, and keeps the accumulators between steps.
@@ -50,9 +51,10 @@ class Accumulator {
   mesh::LogicalMesh mesh_;
   std::vector<size_t> slots_;
   size_t num_slots_ = 0;
-  std::vector<DistributedArray> flags_;         ///< False and true: whether it is the step's first micro-batch.
-  std::vector<DistributedArray> accumulators_;  ///< Of the first run; later ones take the outputs of the one before.
-  bool kept_ = false;                           ///< Whether the last run left accumulators.
+  std::vector<DistributedArray> flags_;  ///< False and true: whether it is the step's first micro-batch.
+  /// Of the first run, by device; later ones take the outputs of the one before.
+  std::vector<std::vector<pjrt::Buffer>> accumulators_;
+  bool kept_ = false;  ///< Whether the last run left accumulators.
   std::vector<std::vector<pjrt::Buffer*>> arguments_;
   pjrt::ExecuteResult result_;
 };

@@ -21,6 +21,7 @@ struct Feed {
   int output = 0;
   int input = 0;
   double executions = 1;
+  bool accumulates = false;  ///< The output adds to the input, an accumulator over micro-batches.
 };
 
 /// What is asked of where the first result of a node lies.
@@ -57,6 +58,8 @@ struct IntraRequest {
   std::vector<std::optional<sharding::SpecPattern>> pinned_outputs = {};
   std::vector<int64_t> input_copies = {};  ///< Arrays of an input's shape that are held at once; empty: one each.
   std::optional<int64_t> memory_cap_bytes = std::nullopt;
+  /// What a device has, if that is more than the cap: accumulators may fill it (AccumulatedSums).
+  std::optional<int64_t> device_memory_bytes = std::nullopt;
   Search search = Search::kOptimize;
   std::vector<Division> divisions = {};  ///< By input, or empty.
   /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.

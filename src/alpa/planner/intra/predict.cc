@@ -1,11 +1,13 @@
 #include "alpa/planner/intra/predict.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
+#include "alpa/planner/intra/accumulated_sums.h"
 #include "alpa/planner/intra/memory.h"
 #include "alpa/planner/intra/output_placements.h"
 #include "alpa/planner/intra/predicted_program.h"
@@ -27,6 +29,7 @@ class PlanFiller {
         plan_(plan),
         reshard_(request.collectives),
         program_(request.collectives.logical_mesh()),
+        sums_(accumulated_sums(request)),
         steps_(request.graph.values.size(), -1) {
     for (const hlo::Tie& tie : graph_.ties) ties_to_[node_key(producer(tie.to))].push_back(&tie);
   }
@@ -50,13 +53,14 @@ class PlanFiller {
       add_reshard(
           {graph_.outputs[static_cast<size_t>(feed.output)], spec, feed.executions, request_.module.entry, end});
     }
-    plan_.collectives = std::move(program_).totals();
     plan_.objective_seconds = assignment_.objective_seconds;
     plan_.bound_seconds = assignment_.bound_seconds;
     for (const auto& [key, copy] : copies_) occupy(copy.begin, copy.end, copy.bytes);
     int64_t now = 0;
     for (const int64_t change : changes_)
       plan_.predicted_memory_per_device_bytes = std::max(plan_.predicted_memory_per_device_bytes, now += change);
+    defer_sums();
+    plan_.collectives = std::move(program_).totals();
   }
 
  private:
@@ -70,6 +74,49 @@ class PlanFiller {
       program_.use(fed[output] ? steps_[static_cast<size_t>(value)]
                                : add_reshard({value, placements[output], 1, request_.module.entry, end}));
     }
+  }
+
+  // What each device has of a sum is mostly larger than the part of the sum that it keeps: as many sums wait for the
+  // last micro-batch as the device has memory for, the largest first.
+  void defer_sums() {
+    program_.merge_all_reduces();
+    std::vector<char> which(accumulators_.size(), true);
+    const auto more = program_.bytes_of_deferring(which);
+    int64_t room = request_.device_memory_bytes.value_or(std::numeric_limits<int64_t>::max()) -
+                   plan_.predicted_memory_per_device_bytes;
+    std::vector<size_t> order;
+    for (size_t k = 0; k < which.size(); ++k) order.push_back(k);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return more[a].value_or(0) > more[b].value_or(0); });
+    // Those that take less make room for the others.
+    for (const size_t k : order) room -= std::min<int64_t>(more[k].value_or(0), 0);
+    for (const size_t k : order) {
+      const int64_t bytes = std::max<int64_t>(more[k].value_or(0), 0);
+      which[k] = more[k].has_value() && (bytes == 0 || bytes <= room);
+      if (which[k] != 0) room -= bytes;
+    }
+    const auto chosen = program_.bytes_of_deferring(which);
+    for (size_t k = 0; k < which.size(); ++k) {
+      plan_.predicted_memory_per_device_bytes += chosen[k].value_or(0);
+      if (chosen[k]) plan_.deferred_sums.push_back(accumulators_[k]);
+    }
+    program_.defer_sums(which);
+  }
+
+  // Where the accumulator and its sum lie alike, what is added can be communicated later.
+  void add_accumulation(const Node& node, const Strategy& strategy, int32_t step, const Feed& feed) {
+    const ValueId accumulator = graph_.inputs[static_cast<size_t>(feed.input)];
+    const ShardingSpec& spec = assignment_.spec(graph_, accumulator);
+    const ValueId before = node.operands[0];
+    const std::vector<ValueId>& chosen = graph_.nodes[static_cast<size_t>(producer(before))].operands;
+    const std::vector<ShardingSpec>& wanted = assignment_.strategy(producer(before)).operands;
+    for (size_t k = 0; k < chosen.size(); ++k) {
+      if (chosen[k] == accumulator && wanted[k] != spec) return;
+    }
+    if (strategy.results[0] != spec || strategy.operands[0] != spec || assignment_.spec(graph_, before) != spec) return;
+    const tensor::Shape& shape = graph_.values[static_cast<size_t>(accumulator)].shape;
+    program_.add_accumulation(step, tensor::byte_size(local_shape(shape, spec, request_.collectives.logical_mesh())));
+    accumulators_.push_back(key_of(graph_.nodes[static_cast<size_t>(producer(accumulator))]));
   }
 
   const std::string& key_of(const Node& node) const {
@@ -87,7 +134,8 @@ class PlanFiller {
     const Strategy& strategy = assignment_.strategy(id);
     auto& specs = plan_.ops[key_of(node)];
     specs.insert(specs.end(), strategy.results.begin(), strategy.results.end());
-    for (const Communication& one : strategy.communication) price(one.kind, one.bytes, one.axes, node.executions);
+    for (const Communication& one : strategy.communication)
+      price(one.kind, one.bytes, one.axes, communications(id, node.executions));
     if (node.kind != Node::Kind::kOperation) return enter(id);
     bool differs = false;
     std::vector<int32_t> operands;
@@ -103,8 +151,12 @@ class PlanFiller {
       differs |= strategy.operands[k] != assignment_.spec(graph_, node.operands[k]);
       operands.push_back(add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation, id}));
     }
-    const StepRole role = role_of(instruction_of(node), operands.size() - generated);
-    compute(node, strategy, program_.add_step(role, std::move(operands)));
+    const bool by_generated = !node.operands.empty() && assignment_.is_generator(producer(node.operands.back()));
+    const StepRole role = role_of(instruction_of(node), operands.size() - generated, by_generated);
+    const int32_t step = program_.add_step(role, std::move(operands), sums_.linear_operands[static_cast<size_t>(id)]);
+    compute(node, strategy, step);
+    const int feed = sums_.feed_of[static_cast<size_t>(id)];
+    if (feed >= 0) add_accumulation(node, strategy, step, request_.feeds[static_cast<size_t>(feed)]);
     const hlo::Opcode opcode = instruction_of(node).opcode;
     if (differs || opcode == hlo::Opcode::kOptimizationBarrier) {
       auto& placed = plan_.operands[key_of(node)];
@@ -184,6 +236,7 @@ class PlanFiller {
       PredictedCollective collective{one.kind,           one.bytes,       one.axes,        {},
                                      reduction == "add", node.executions, node.computation};
       collective.operands = std::string(tensor::name(shape.dtype));
+      collective.sum_factor = sum_factor(shape.dtype);
       if (one.kind == hlo::Opcode::kAllReduce) collective.operands += " " + reduction;
       step = program_.add_collective(std::move(collective), step);
       step = slice_scattered(strategy, shape, step);
@@ -191,14 +244,15 @@ class PlanFiller {
     for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
   }
 
-  // `others`: operands that are not the same on all devices by themselves.
-  static StepRole role_of(const hlo::Instruction& instruction, size_t others) {
+  // `others`: operands that are not the same on all devices by themselves; `by_generated`: the last one is.
+  static StepRole role_of(const hlo::Instruction& instruction, size_t others, bool by_generated) {
     switch (instruction.opcode) {
       case hlo::Opcode::kReshape:
       case hlo::Opcode::kTranspose:
       case hlo::Opcode::kCopy:
-      case hlo::Opcode::kNegate:
-      case hlo::Opcode::kMultiply: return others == 1 ? StepRole::kMove : StepRole::kOther;
+      case hlo::Opcode::kNegate: return others == 1 ? StepRole::kMove : StepRole::kOther;
+      case hlo::Opcode::kMultiply: return others == 1 ? StepRole::kScale : StepRole::kOther;
+      case hlo::Opcode::kDivide: return others == 1 && by_generated ? StepRole::kScale : StepRole::kOther;
       case hlo::Opcode::kConvert: return StepRole::kConvert;
       case hlo::Opcode::kAdd:
       case hlo::Opcode::kSubtract: return others == 2 ? StepRole::kSum : StepRole::kOther;
@@ -254,7 +308,8 @@ class PlanFiller {
                                 request.executions,
                                 request.computation};
         one.rearranged = is_inner(shape, before, step);
-        price(one.kind, one.bytes, one.axes, request.executions);
+        one.sum_factor = sum_factor(shape.dtype);
+        price(one.kind, one.bytes, one.axes, communications(producer(value), request.executions));
         known->second = program_.add_collective(one, at);
       } else if (made) {
         known->second = program_.add_slice(at, *step.result.dim_of(step.axes.front()), step.axes);
@@ -305,6 +360,16 @@ class PlanFiller {
     }
   }
 
+  // Sums over micro-batches of floats below 32 bits are kept in f32.
+  static int64_t sum_factor(tensor::DType dtype) {
+    return tensor::is_floating(dtype) ? std::max(32 / tensor::bit_width(dtype), 1) : 1;
+  }
+
+  // How often a step communicates the node's results; `otherwise`: if they need not wait for the last micro-batch.
+  double communications(NodeId id, double otherwise) const {
+    return sums_.absorbed[static_cast<size_t>(id)] ? 1 : otherwise;
+  }
+
   // As planned, each collective by itself.
   void price(hlo::Opcode kind, int64_t bytes, const std::vector<int>& axes, double executions) {
     plan_.communication_seconds += executions * request_.collectives.seconds(kind, bytes, axes);
@@ -320,7 +385,9 @@ class PlanFiller {
   std::map<Placed, Copy> copies_;
   std::map<Placed, int32_t> placed_;  ///< Steps of the predicted program.
   PredictedProgram program_;
-  std::vector<int32_t> steps_;  ///< By value.
+  const AccumulatedSums sums_;
+  std::vector<std::string> accumulators_;  ///< Of program_, by number: parameters.
+  std::vector<int32_t> steps_;             ///< By value.
   std::map<NodeKey, std::vector<const hlo::Tie*>> ties_to_;
   std::map<NodeKey, int32_t> entered_;
   std::vector<int64_t> changes_;  ///< Of the bytes alive, by node.

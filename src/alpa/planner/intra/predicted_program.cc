@@ -24,7 +24,7 @@ std::string key_of(const PredictedCollective& one) {
 
 }  // namespace
 
-int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands) {
+int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands, std::vector<size_t> linear) {
   const auto number = static_cast<int32_t>(steps_.size());
   for (const int32_t operand : operands) {
     use(operand);
@@ -33,19 +33,20 @@ int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands)
   Step added;
   added.role = role;
   added.operands = std::move(operands);
+  added.linear = std::move(linear);
   steps_.push_back(std::move(added));
   return number;
 }
 
 int32_t PredictedProgram::add_slice(int32_t operand, int dim, std::vector<int> axes) {
-  const int32_t number = add_step(StepRole::kSlice, {operand});
+  const int32_t number = add_step(StepRole::kSlice, {operand}, {0});
   steps_.back().slice_dim = dim;
   steps_.back().slice_axes = std::move(axes);
   return number;
 }
 
 int32_t PredictedProgram::add_collective(PredictedCollective collective, int32_t operand) {
-  const int32_t number = add_step(StepRole::kOther, {operand});
+  const int32_t number = add_step(StepRole::kOther, {operand}, {0});
   if (collective.kind == hlo::Opcode::kAllReduce) std::sort(collective.axes.begin(), collective.axes.end());
   steps_.back().collectives.push_back(std::move(collective));
   return number;
@@ -63,7 +64,7 @@ std::map<std::string, plan::CollectiveCount> PredictedProgram::totals() && {
   return combined();
 }
 
-// As passes::merge_all_reduces: sums of all-reduced values that nothing else uses are added up first.
+// Sums of all-reduced values that nothing else uses are added up first.
 void PredictedProgram::merge_all_reduces() {
   std::vector<std::vector<int32_t>> merged(steps_.size());  // all-reduces that a value is the sum of
   const auto absorbed = [&](int32_t number) {
@@ -78,7 +79,7 @@ void PredictedProgram::merge_all_reduces() {
     if (one.collectives.size() == 1 && one.collectives[0].kind == hlo::Opcode::kAllReduce &&
         one.collectives[0].is_sum) {
       mine = {number};
-    } else if (one.role == StepRole::kMove) {
+    } else if (one.role == StepRole::kMove || one.role == StepRole::kScale) {
       const auto from = std::find_if(one.operands.begin(), one.operands.end(), absorbed);
       if (from != one.operands.end()) mine = merged[static_cast<size_t>(*from)];
     } else if (one.role == StepRole::kSum && one.operands.size() == 2 && absorbed(one.operands[0]) &&

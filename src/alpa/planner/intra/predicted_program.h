@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,15 @@ struct PredictedCollective {
   bool is_sum = false;
   double executions = 1;  ///< A step.
   int32_t computation = 0;
+  int64_t sum_factor = 1;   ///< Bytes of a sum over micro-batches for a byte of its operand.
   bool rearranged = false;  ///< An all-gather along a dim that is not the outermost.
 };
 
 /// What a value of the partitioned program is to the collective passes.
 enum class StepRole {
   kOther,
-  kMove,     ///< Of one operand, linear: reshape, transpose, copy, negation, product with a constant.
+  kMove,     ///< Of one operand, linear: reshape, transpose, copy, negation.
+  kScale,    ///< Product with a constant, or quotient by one.
   kConvert,  ///< Of one operand, elementwise but not linear.
   kSum,      ///< Addition or subtraction of two.
   kSlice,    ///< Each device keeps a part.
@@ -35,18 +38,29 @@ enum class StepRole {
 
 /// The collectives of a partitioned program as far as the collective passes look at it: what merges all-reduces, makes
 /// reduce-scatters of them and combines what does not wait for each other (docs/partitioner.md), without the
-/// program. Steps are added operands first.
+/// program; and what of them waits for the last micro-batch. Steps are added operands first.
 class PredictedProgram {
  public:
   explicit PredictedProgram(const mesh::LogicalMesh& mesh) : mesh_(mesh) {}
 
-  /// Returns the step's number.
-  int32_t add_step(StepRole role, std::vector<int32_t> operands);
+  /// Returns the step's number. `linear`: positions of operands that it is linear in, the others being fixed.
+  int32_t add_step(StepRole role, std::vector<int32_t> operands, std::vector<size_t> linear = {});
   /// Each device keeps the part of `dim` that its place along `axes` says.
   int32_t add_slice(int32_t operand, int dim, std::vector<int> axes);
   int32_t add_collective(PredictedCollective collective, int32_t operand);
+  /// The step adds its operand 1 to an accumulator, `bytes` of which lie on a device; returns the accumulator's number.
+  size_t add_accumulation(int32_t step, int64_t bytes);
   /// Something outside wants the value: an output, the next turn of a loop.
   void use(int32_t step) { ++steps_[static_cast<size_t>(step)].uses; }
+
+  /// As passes::merge_all_reduces.
+  void merge_all_reduces();
+
+  /// By accumulator: bytes of a device that it takes more if its communication waits for the last micro-batch; nothing
+  /// if no communication of its can. `which`: those that wait, by accumulator. Merge first.
+  std::vector<std::optional<int64_t>> bytes_of_deferring(const std::vector<char>& which) const;
+  /// As passes::defer_sums: their collectives run once a step.
+  void defer_sums(const std::vector<char>& which);
 
   /// Totals by opcode after the passes.
   std::map<std::string, plan::CollectiveCount> totals() &&;
@@ -60,10 +74,20 @@ class PredictedProgram {
     std::vector<PredictedCollective> collectives = {};  ///< Of the result, one after another.
     int64_t uses = 0;
     std::vector<int32_t> users = {};
+    std::vector<size_t> linear = {};
+    int accumulator = -1;  ///< That it adds to.
+  };
+  /// By step: whether its result goes into sums that wait alone, by linear operations; and whether it is made of
+  /// collectives that wait then.
+  struct Waiting {
+    std::vector<char> absorbed, above;
   };
 
   Step& step(int32_t number) { return steps_[static_cast<size_t>(number)]; }
-  void merge_all_reduces();
+  const Step& step(int32_t number) const { return steps_[static_cast<size_t>(number)]; }
+  Waiting waiting(const std::vector<char>& which) const;
+  bool goes_into_sums(int32_t number, const std::vector<char>& which, const std::vector<char>& absorbed) const;
+  int64_t new_leaf_bytes(int32_t number, const Waiting& waiting, std::set<int32_t>& seen) const;
   void form_reduce_scatters();
   bool form(int32_t reduce);
   bool first_slices(int32_t value, std::vector<int32_t>& slices);
@@ -73,6 +97,12 @@ class PredictedProgram {
 
   mesh::LogicalMesh mesh_;
   std::vector<Step> steps_;
+  /// Of additions to accumulators.
+  struct Accumulation {
+    int32_t step = 0;
+    int64_t bytes = 0;
+  };
+  std::vector<Accumulation> accumulations_;
 };
 
 }  // namespace alpa::planner

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "alpa/base/error.h"
+#include "alpa/planner/intra/accumulated_sums.h"
 #include "alpa/planner/intra/idle_dims.h"
 #include "alpa/planner/intra/memory.h"
 #include "alpa/planner/intra/output_placements.h"
@@ -34,7 +35,8 @@ class ProblemBuilder {
         reshard_(reshard),
         rules_(request.module, request.graph),
         idle_dims_(request, rules_),
-        maker_(rules_, request.graph, request.collectives, &idle_dims_) {
+        maker_(rules_, request.graph, request.collectives, &idle_dims_),
+        sums_(accumulated_sums(request)) {
     result_.unit_seconds = unit_seconds;
   }
 
@@ -101,9 +103,9 @@ class ProblemBuilder {
   solver::Node make_node(NodeId id, const Lifetime& life) {
     solver::Node result{.begin = life.begin, .end = life.end, .costs = {}, .usages = {}};
     for (const Strategy& strategy : result_.tables[static_cast<size_t>(id)]->strategies) {
-      const double seconds =
-          strategy.communication_seconds + strategy.compute_seconds + kTrafficWeight * strategy.traffic_seconds;
-      result.costs.push_back(to_units(node(id).executions * seconds));
+      const double work = strategy.compute_seconds + kTrafficWeight * strategy.traffic_seconds;
+      result.costs.push_back(
+          to_units(communications(id) * strategy.communication_seconds + node(id).executions * work));
       int64_t bytes = 0;
       for (size_t k = 0; life.occupies && k < strategy.results.size(); ++k) {
         const tensor::Shape& shape = value(node(id).results[k]).shape;
@@ -117,6 +119,12 @@ class ProblemBuilder {
 
   solver::Node& problem_node(NodeId id) {
     return result_.problem.nodes[static_cast<size_t>(result_.node_of[static_cast<size_t>(id)])];
+  }
+
+  // How often a step communicates what the node makes; `otherwise`: if it need not wait for the last micro-batch.
+  double communications(NodeId id) const { return communications(id, node(id).executions); }
+  double communications(NodeId id, double otherwise) const {
+    return sums_.absorbed[static_cast<size_t>(id)] ? 1 : otherwise;
   }
 
   void pin(const Pin& request) {
@@ -202,8 +210,8 @@ class ProblemBuilder {
     for (size_t k = 0; k < node(id).operands.size(); ++k) {
       const hlo::Value& operand = value(node(id).operands[k]);
       if (generator(operand.producer) || operand.shape.rank() == 0) continue;
-      add_edge({operand.producer, operand.result, id, static_cast<int>(k), node(id).executions,
-                followed == static_cast<int>(k)},
+      add_edge({operand.producer, operand.result, id, static_cast<int>(k),
+                communications(operand.producer, node(id).executions), followed == static_cast<int>(k)},
                operand.shape);
     }
   }
@@ -269,6 +277,7 @@ class ProblemBuilder {
   const RuleBook rules_;
   const IdleDims idle_dims_;
   StrategyMaker maker_;
+  const AccumulatedSums sums_;
   IntraProblem result_;
   double largest_seconds_ = 0;
   std::set<NodeId> pinned_;
