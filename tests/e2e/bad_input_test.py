@@ -140,7 +140,10 @@ class BadCommandLines(CommandTest):
         self.refuse_line("solve", "i.json", "--time-limit", "nan", says=["--time-limit", "nan is no number"])
         self.refuse_line("plan", "step.pb", "--devices", "8", says=["--devices"])
         self.refuse_line("solve", says=["INSTANCE"])
-        self.refuse_line("run", "step.pb", "--plan", "p.json", "--constraint", "*=(x)", says=["--plan", "--constraint"])
+        for option in (["--constraint", "*=(x)"], ["--output-constraint", "*=(x)"], ["--force-batch-axis", "x"],
+                       ["--no-all-gather"], ["--no-all-to-all"], ["--no-replicated-parameters"],
+                       ["--prefer-reduce-scatter"]):
+            self.refuse_line("run", "step.pb", "--plan", "p.json", *option, says=["--plan", option[0]])
         same = self.folder / "same"
         for other in (same, f"{self.folder}/./same"):
             self.refuse_line("run", *step_of("mlp"), "--out", same, "--save", other, says=["--out", "--save"])
@@ -217,6 +220,30 @@ class BadPlans(CommandTest):
                     says=["params.fc0.kernel=(x,None)", "params.*0.kernel=(None,x)", "contradict"])
         both[3] = "params.*0.kernel=(x,None)"
         self.succeed("plan", *step_of("mlp"), "--mesh", "8", *both)
+
+    def test_output_constraints(self):
+        def refuse(constraint, *says, status=1):
+            self.refuse("plan", *step_of("mlp"), "--mesh", "2x4", "--output-constraint", constraint, says=says,
+                        status=status)
+
+        refuse("nothing.*=(None,y)", "--output-constraint", "nothing.*", "matches no output")
+        refuse("loss=(x)", "--output-constraint", "output loss", "1 dims for an array of 0")
+        refuse("loss=(q)", "--output-constraint", "q", status=2)
+        self.refuse("plan", *step_of("mlp"), "--mesh", "2x4", "--constraint", "params.fc0.kernel=(x,None)",
+                    "--output-constraint", "params.fc0.kernel=(None,x)",
+                    says=["--constraint", "--output-constraint", "contradict", "params.fc0.kernel"])
+
+    def test_batch_axis(self):
+        self.refuse("plan", *step_of("mlp"), "--mesh", "3", "--force-batch-axis", "x",
+                    says=["--force-batch-axis", "batch", "32", "3 devices"])
+        self.refuse("plan", *step_of("mlp"), "--mesh", "8", "--force-batch-axis", "y", says=["--force-batch-axis", "y"])
+        self.refuse("plan", *step_of("mlp"), "--mesh", "2x4", "--force-batch-axis", "x", "--constraint",
+                    "batch.x=(y,None)", says=["--force-batch-axis", "batch.x=(y,None)", "contradict", "batch.x"])
+
+    def test_what_leaves_no_plan(self):
+        self.refuse("plan", *step_of("mlp"), "--mesh", "8", "--no-all-gather", "--no-all-to-all", "--constraint",
+                    "params.fc0.kernel=(x,None)", "--constraint", "batch.x=(x,None)",
+                    says=["--no-all-gather", "--no-all-to-all", "params.fc0.kernel=(x,None)"])
 
     def test_data_needs_a_batch_that_divides(self):
         self.refuse("plan", *step_of("mlp"), "--method", "data", "--mesh", "3", says=["batch", "32", "3 devices"])

@@ -55,6 +55,25 @@ class Plans(CommandTest):
         self.assertEqual(specs["params.fc1.kernel"], [["x", "y"], None])
         self.assertEqual(specs["batch.x"], [["x"], None])
 
+    def test_constraints_of_outputs(self):
+        plan = json.loads(self.plan(*step_of("mlp"), "--mesh", "2x4", "--output-constraint", "loss=()",
+                                    "--output-constraint", "params.*1.kernel=(?,y)"))
+        for tensors in (plan["inputs"], plan["outputs"]):  # What an output feeds lies as it does.
+            self.assertEqual({one["name"]: one["spec"] for one in tensors}["params.fc1.kernel"][1], ["y"])
+
+    def test_options_of_the_search(self):
+        def specs_and_kinds(*options):
+            plan = json.loads(self.plan(*step_of("mlp"), "--mesh", "2x4", *options))
+            return {one["name"]: one["spec"] for one in plan["inputs"]}, plan["collectives"]
+
+        self.assertNotIn("all-gather", specs_and_kinds("--no-all-gather")[1])
+        self.assertNotIn("all-to-all", specs_and_kinds("--no-all-to-all")[1])
+        self.assertEqual(specs_and_kinds("--force-batch-axis", "y")[0]["batch.x"][0], ["y"])
+        for name, spec in specs_and_kinds("--no-replicated-parameters")[0].items():
+            if name.startswith("params"):
+                self.assertTrue(any(spec), name)
+        self.assertIn("reduce-scatter", specs_and_kinds("--prefer-reduce-scatter")[1])
+
     def test_meshes_that_a_constraint_does_not_fit_are_left_out(self):
         plan = json.loads(self.plan(*step_of("mlp"), "--constraint", "params.fc1.kernel=(None,y)"))
         self.assertEqual({one["name"]: one["spec"] for one in plan["inputs"]}["params.fc1.kernel"], [None, ["y"]])

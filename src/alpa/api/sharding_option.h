@@ -16,7 +16,7 @@ struct AutoShardingOption {
   bool force_zero_stage_3 = false;   ///< As Zero3Parallel.
   /// Mesh axis, by number, that the first dim of each batch array must be divided over, and by it alone. Scalars of the
   /// batch are whole.
-  std::optional<int> force_batch_dim_to_mesh_dim;
+  std::optional<int> force_batch_dim_to_mesh_dim = std::nullopt;
   /// Divide the optimizer's state as far as can be, which wants gradients reduce-scattered.
   bool prefer_reduce_scatter = false;
   bool allow_all_gather = true;  ///< False: no operation and no change of placement gathers an array.

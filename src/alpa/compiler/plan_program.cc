@@ -279,6 +279,21 @@ bool says_more(const InfeasibleError& one, const InfeasibleError& other) {
   return least >= 0 && (other.least_memory_bytes() < 0 || least < other.least_memory_bytes());
 }
 
+std::vector<mesh::LogicalMesh> meshes_of(const PlanOptions& options) {
+  if (options.method == Method::kNone) return {mesh::LogicalMesh({1})};
+  std::vector<mesh::LogicalMesh> meshes = mesh::factorizations(options.num_devices);
+  if (options.mesh) meshes = {*options.mesh};
+  if (options.axis_names.empty()) return meshes;
+  const auto axes = static_cast<int>(options.axis_names.size());
+  std::erase_if(meshes, [&](const mesh::LogicalMesh& mesh) { return mesh.num_axes() != axes; });
+  require<InvalidArgumentError>(
+      !meshes.empty(), "plan", "mesh_axis_names are {} ({}), and {}: give as many names as axes", axes,
+      fmt::join(options.axis_names, ", "),
+      options.mesh ? "mesh " + options.mesh->to_string() + " has not as many axes"
+                   : fmt::format("no mesh of {} devices has as many axes", options.num_devices));
+  return meshes;
+}
+
 // The options that leave the planner no choice, for who is told that there is none.
 std::string what_is_asked(const PlanOptions& options) {
   std::vector<std::string> asked;
@@ -308,14 +323,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   check_constraints(options);
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-  std::vector<mesh::LogicalMesh> meshes;
-  if (options.method == Method::kNone) {
-    meshes.push_back(mesh::LogicalMesh({1}));
-  } else if (options.mesh) {
-    meshes.push_back(*options.mesh);
-  } else {
-    meshes = mesh::factorizations(options.num_devices);
-  }
+  const std::vector<mesh::LogicalMesh> meshes = meshes_of(options);
   std::optional<MeshPlan> best;
   double bound = std::numeric_limits<double>::infinity();  // no plan on any of the meshes costs less
   std::optional<InfeasibleError> infeasible;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "alpa/base/error.h"
 
 namespace alpa::cost {
@@ -25,6 +27,15 @@ TEST(CollectiveModel, AllReduceIsReduceScatterThenAllGather) {
     EXPECT_DOUBLE_EQ(
         model.seconds(hlo::Opcode::kAllReduce, bytes, {0}),
         model.seconds(hlo::Opcode::kReduceScatter, bytes, {0}) + model.seconds(hlo::Opcode::kAllGather, bytes, {0}));
+  }
+}
+
+TEST(CollectiveModel, WhatMustNotBeUsedCostsMoreThanAnything) {
+  const CollectiveModel model =
+      CollectiveModel(mesh::load_cluster("a100-dgx"), mesh::LogicalMesh({8})).without({hlo::Opcode::kAllGather});
+  for (const CollectiveModel& same : {model, model.without_latency()}) {
+    EXPECT_TRUE(std::isinf(same.seconds(hlo::Opcode::kAllGather, 8, {0})));
+    EXPECT_TRUE(std::isfinite(same.seconds(hlo::Opcode::kAllToAll, 8, {0})));
   }
 }
 

@@ -49,8 +49,8 @@ TEST(DropMarkers, RejectsAMarkerThatIsNoIdentity) {
   EXPECT_THROW(drop_markers(marked(kScalar, 0)), InvalidArgumentError);
 }
 
-TEST(DropMarkers, ShardingHintsVanishAndOtherCallsStay) {
-  for (const auto& [target, size] : {std::pair("Sharding", 1), std::pair("xla.sdy.FuncResultSharding", 1),
+TEST(DropMarkers, HintsForPropagationVanishAndOtherCallsStay) {
+  for (const auto& [target, size] : {std::pair("Sharding", 2), std::pair("xla.sdy.FuncResultSharding", 1),
                                      std::pair("SPMDFullToShardShape", 2), std::pair("Eigh", 2)}) {
     hlo::ModuleBuilder module("hinted");
     ComputationBuilder b("main");

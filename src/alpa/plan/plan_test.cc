@@ -16,6 +16,7 @@ Plan example() {
   plan.objective_seconds = 2;
   plan.bound_seconds = 1.5;
   plan.collectives["all-reduce"] = {3, 4096};
+  plan.forbidden_collectives = {"all-gather"};
   const tensor::Shape shape(tensor::DType::kF32, {8, 16});
   plan.inputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)}};
   plan.outputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)},
@@ -36,12 +37,14 @@ TEST(Plan, SurvivesJson) {
   EXPECT_EQ(again.operands, plan.operands);
   EXPECT_EQ(again.inputs, plan.inputs);
   EXPECT_EQ(again.collectives, plan.collectives);
+  EXPECT_EQ(again.forbidden_collectives, plan.forbidden_collectives);
 }
 
 // What CONTRACTS lists is enough.
 TEST(Plan, FieldsThatItCanDoWithoutMayBeAbsent) {
   Plan plan = example();
   plan.operands.clear();
+  plan.forbidden_collectives.clear();
   std::string text = to_json(plan);
   for (const std::string field : {",\"operands\":{}", ",\"communication_seconds\":0.0", ",\"gap\":0.25"}) {
     const size_t at = text.find(field);

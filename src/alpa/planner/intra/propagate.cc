@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "alpa/base/error.h"
 
@@ -66,14 +67,14 @@ class Propagation {
     const Node& node = graph_.nodes[static_cast<size_t>(id)];
     if (node.kind != Node::Kind::kOperation) return index_of_result(id, wanted_of_free(id));
     int32_t best = -1;
-    std::tuple<int64_t, double> best_cost;
+    std::tuple<bool, int64_t, double> best_cost;  // Forbidden only if all is.
     const int followed = problem_.followed[static_cast<size_t>(id)];
     const ShardingSpec* leader = followed < 0 ? nullptr : spec(node.operands[static_cast<size_t>(followed)]);
     for (size_t k = 0; k < strategies(id).size(); ++k) {
       const Strategy& strategy = strategies(id)[k];
-      if (scatters(strategy) || forbidden(id, k)) continue;
+      if (scatters(strategy)) continue;
       if (leader != nullptr && strategy.operands[static_cast<size_t>(followed)] != *leader) continue;
-      const auto cost = cost_of(node, strategy);
+      const auto cost = std::tuple_cat(std::tuple(forbidden(id, k)), cost_of(node, strategy));
       if (best >= 0 && cost >= best_cost) continue;
       best = static_cast<int32_t>(k);
       best_cost = cost;
