@@ -2,8 +2,8 @@
 // - each micro-batch the fixture's batch: losses and parameters are those of expected.safetensors;
 // - each another batch: as the mean of the gradients that one device finds for each and the update that it makes of it,
 //   by a split of the program that this file makes itself.
-// Bytes found are those predicted. A covering subset by default; ALPA_FULL_MATRIX=1: every model, method, number of
-// micro-batches and plug-in, with a table at the end.
+// Bytes found are those predicted, and no more gradients are communicated than with one micro-batch. A covering subset
+// by default; ALPA_FULL_MATRIX=1: every model, method, number of micro-batches and plug-in, with a table at the end.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "alpa/base/error.h"
 #include "alpa/base/file.h"
@@ -30,6 +31,7 @@ namespace {
 using compiler::Method;
 using tensor::Literal;
 using Parameter = std::tuple<std::string, Method, int, int>;  // model, method, micro-batches, plug-in
+using Plans = std::tuple<std::string, Method, std::string>;   // model, method, mesh
 
 constexpr double kLossTolerance = 1e-4;
 // Of the largest value in a tensor; as the fixtures' own.
@@ -325,10 +327,137 @@ TEST(MicroBatchPlans, AreOfTheirNumberOfMicroBatches) {
   EXPECT_THROW(compiler::compile(two, plan, pjrt::eight_devices(0)), InvalidArgumentError);
 }
 
+// --- communication ------------------------------------------------------------------------------------------------
+
+compiler::Compiled compiled_step(const Fixture& data, const std::string& model, Method method, const std::string& mesh,
+                                 int micro_batches) {
+  const auto program = compiler::load_program(data.bytes, model, data.meta, {}, {}, micro_batches);
+  compiler::PlanOptions options;
+  options.method = method;
+  options.mesh = mesh::LogicalMesh::parse(mesh);
+  options.cluster = mesh::local_cpu(8);
+  const plan::Plan plan = compiler::plan_program(program, options);
+  compiler::Compiled compiled = compiler::compile(program, plan, pjrt::eight_devices(0));
+  for (const auto& [kind, total] : compiled.found) {
+    const double predicted = plan.collectives.contains(kind) ? plan.collectives.at(kind).bytes : 0;
+    EXPECT_NEAR(total.bytes, predicted, 0.01 * predicted) << kind << ", " << micro_batches << " micro-batches";
+  }
+  return compiled;
+}
+
+double bytes_of(const std::map<std::string, hlo::CollectiveTotal>& totals, const std::vector<std::string>& kinds) {
+  double bytes = 0;
+  for (const std::string& kind : kinds) bytes += totals.contains(kind) ? totals.at(kind).bytes : 0;
+  return bytes;
+}
+
+// Values that an instruction does no more with than moving, scaling and adding them.
+bool is_move(hlo::Opcode opcode) {
+  using hlo::Opcode;
+  const auto moves = {Opcode::kReshape,     Opcode::kTranspose,     Opcode::kCopy,     Opcode::kNegate,
+                      Opcode::kSlice,       Opcode::kDynamicSlice,  Opcode::kAdd,      Opcode::kConvert,
+                      Opcode::kConcatenate, Opcode::kSubtract,      Opcode::kTuple,    Opcode::kGetTupleElement,
+                      Opcode::kAllReduce,   Opcode::kReduceScatter, Opcode::kAllGather};
+  return std::find(moves.begin(), moves.end(), opcode) != moves.end();
+}
+
+/// Bytes of all-reduces and reduce-scatters of a micro-batch's program that nothing needs but its outputs.
+double bytes_of_sums_for_outputs(const std::string& bytes) {
+  const hlo::Module module = hlo::read_module(bytes);
+  const hlo::Computation& entry = module.entry_computation();
+  std::vector<bool> needed(entry.instructions.size(), false);
+  double result = 0;
+  for (hlo::InstructionId id = entry.size(); id-- > 0;) {
+    const hlo::Instruction& one = entry[id];
+    const bool sums = one.opcode == hlo::Opcode::kAllReduce || one.opcode == hlo::Opcode::kReduceScatter;
+    if (sums && !needed[static_cast<size_t>(id)]) result += static_cast<double>(hlo::collective_bytes(entry, one));
+    for (const hlo::InstructionId operand : one.operands) {
+      if (needed[static_cast<size_t>(id)] || !is_move(one.opcode)) needed[static_cast<size_t>(operand)] = true;
+    }
+  }
+  return result;
+}
+
+class GradientBytes : public testing::TestWithParam<Plans> {};
+
+// By data parallelism and its kin a step of these models communicates gradients and losses alone, but for what ZeRO-3
+// gathers for each micro-batch.
+TEST_P(GradientBytes, OfFourMicroBatchesAreThoseOfOne) {
+  const auto& [model, method, mesh] = GetParam();
+  const Fixture& data = fixture(model);
+  const compiler::Compiled four = compiled_step(data, model, method, mesh, 4);
+  EXPECT_EQ(bytes_of_sums_for_outputs(four.accumulate_module), 0);
+  const std::set<std::string> sums_alone = {"mlp", "gpt", "bert", "bert_rbg", "dlrm", "vit"};
+  if (method == Method::kShard || !sums_alone.contains(model)) return;
+  const compiler::Compiled one = compiled_step(data, model, method, mesh, 1);
+  const std::vector<std::string> sums = {"all-reduce", "reduce-scatter"};
+  // A few bytes are summed by the one or the other.
+  EXPECT_NEAR(bytes_of(four.found, sums), bytes_of(one.found, sums), 1e-3 * bytes_of(one.found, sums));
+}
+
+std::vector<Plans> plans() {
+  std::vector<Plans> result;
+  for (size_t m = 0; m < kModels.size(); ++m) {
+    int turn = static_cast<int>(m);
+    for (const Method method : {Method::kData, Method::kZero2, Method::kZero3, Method::kShard}) {
+      for (const char* mesh : {"8", "2x4"}) {
+        const bool covered = turn++ % 8 == 0 && kModels[m] != "unet";
+        if (full_matrix() || covered || kModels[m] == "mlp") result.emplace_back(kModels[m], method, mesh);
+      }
+    }
+  }
+  return result;
+}
+
+std::string plan_name(const testing::TestParamInfo<Plans>& info) {
+  const auto& [model, method, mesh] = info.param;
+  return fmt::format("{}_{}_{}", model, compiler::name(method), mesh);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GradientBytes, testing::ValuesIn(plans()), plan_name);
+
+// A cap that the accumulators would pass: the largest stay as they are, their sums made for each micro-batch.
+TEST(MicroBatchPlans, SumsWaitWhereThereIsMemory) {
+  const Fixture& data = fixture("mlp");
+  const auto program = compiler::load_program(data.bytes, "mlp", data.meta, {}, {}, 4);
+  compiler::PlanOptions options;
+  options.method = Method::kZero2;
+  options.mesh = mesh::LogicalMesh::parse("8");
+  options.cluster = mesh::local_cpu(8);
+  const plan::Plan free = compiler::plan_program(program, options);
+  EXPECT_EQ(free.deferred_sums.size(), 9u);  // eight gradients and the loss
+  const double gradients = 609344;
+  EXPECT_EQ(free.collectives.at("reduce-scatter").bytes, gradients);
+  options.memory_cap_bytes = free.predicted_memory_per_device_bytes - 100'000;
+  const plan::Plan capped = compiler::plan_program(program, options);
+  EXPECT_LE(capped.predicted_memory_per_device_bytes, *options.memory_cap_bytes);
+  EXPECT_LT(capped.deferred_sums.size(), 9u);
+  EXPECT_GT(capped.deferred_sums.size(), 1u);
+  EXPECT_GT(capped.collectives.at("reduce-scatter").bytes, gradients);
+  EXPECT_LT(capped.collectives.at("reduce-scatter").bytes, 4 * gradients);
+  compiler::Compiled compiled = compiler::compile(program, capped, pjrt::eight_devices(0));
+  for (const auto& [kind, total] : capped.collectives) EXPECT_EQ(compiled.found.at(kind).bytes, total.bytes) << kind;
+  const Errors errors = of_other_batches(data, 4, 0, compiled.executable);
+  EXPECT_LE(errors.loss, kLossTolerance);
+  EXPECT_LE(errors.change, kChangeTolerance);
+}
+
+TEST(MicroBatchPlans, DeferredSumsAreNamedByAccumulators) {
+  const Fixture& data = fixture("mlp");
+  const auto program = compiler::load_program(data.bytes, "mlp", data.meta, {}, {}, 2);
+  compiler::PlanOptions options;
+  options.mesh = mesh::LogicalMesh::parse("8");
+  options.cluster = mesh::local_cpu(8);
+  plan::Plan plan = compiler::plan_program(program, options);
+  EXPECT_EQ(plan::plan_from_json(plan::to_json(plan), "plan").deferred_sums, plan.deferred_sums);
+  plan.deferred_sums.push_back("accumulator.99");
+  EXPECT_THROW(compiler::compile(program, plan, pjrt::eight_devices(0)), InvalidArgumentError);
+}
+
 std::vector<Parameter> parameters() {
   std::vector<Parameter> result;
   for (size_t m = 0; m < kModels.size(); ++m) {
-    for (const Method method : {Method::kShard, Method::kData}) {
+    for (const Method method : {Method::kShard, Method::kData, Method::kZero2, Method::kZero3}) {
       for (const int count : {1, 2, 4}) {
         for (const int plugin : {0, 1}) {
           // Covering: each model once, numbers and plug-ins in turn; unet, which is long to compile, left to the

@@ -7,6 +7,7 @@
 #include "alpa/api/testing/message_of.h"
 #include "alpa/base/error.h"
 #include "alpa/pjrt/testing/plugin_path.h"
+#include "alpa/plan/plan.h"
 
 /// Gradient accumulation: a step that runs its batch in parts.
 namespace alpa {
@@ -216,6 +217,28 @@ TEST_P(MicroBatches, ExecutablesTellOfBothPrograms) {
   EXPECT_THAT(executable->get_plan(), HasSubstr("\"micro_batches\":4"));
   const int64_t batch_bytes = 64 * (16 + 8) * 4 / 8;
   EXPECT_GT(executable->get_total_allocation_size(), batch_bytes);
+}
+
+// As many bytes of gradients as without micro-batches, of all kinds together: a program may sum a few bytes whole.
+TEST_P(MicroBatches, GradientsAreCommunicatedOnceAStep) {
+  const auto plan_of = [](const AnyMethod& method) {
+    const auto executable = parallelize(train, {.method = method}).get_executable(first_state(), a_batch());
+    return plan::plan_from_json(executable->get_plan(), "plan");
+  };
+  const auto sums = [](const plan::Plan& plan) {
+    double bytes = 0;
+    for (const char* kind : {"all-reduce", "reduce-scatter"})
+      bytes += plan.collectives.contains(kind) ? plan.collectives.at(kind).bytes : 0;
+    return bytes;
+  };
+  const double gradients = (16 * 8 + 1) * 4;  // and the loss
+  for (const AnyMethod& method : {AnyMethod(DataParallel(1)), AnyMethod(DataParallel(4)), AnyMethod(Zero2Parallel(1)),
+                                  AnyMethod(Zero2Parallel(4)), AnyMethod(Zero3Parallel(4))})
+    EXPECT_EQ(sums(plan_of(method)), gradients);
+  const std::string text =
+      parallelize(train, {.method = DataParallel(4)}).get_executable(first_state(), a_batch())->get_hlo_text();
+  const size_t apply = text.rfind("ENTRY");
+  EXPECT_EQ(text.find("all-reduce("), text.find("all-reduce(", apply)) << "only in what runs once a step";
 }
 
 TEST_P(MicroBatches, NothingGrowsWithSteps) {
