@@ -8,7 +8,9 @@
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
 #include "alpa/planner/intra/accumulated_sums.h"
-#include "alpa/planner/intra/memory.h"
+#include "alpa/planner/intra/build_device_program.h"
+#include "alpa/planner/intra/compiled_order.h"
+#include "alpa/planner/intra/device_memory.h"
 #include "alpa/planner/intra/output_placements.h"
 #include "alpa/planner/intra/predicted_program.h"
 
@@ -35,55 +37,36 @@ class PlanFiller {
   }
 
   void run() {
-    count_values();
-    const auto end = static_cast<int64_t>(graph_.nodes.size()) - 1;
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
-      if (assignment_.is_generator(id)) {
-        generate(graph_.nodes[static_cast<size_t>(id)]);
-      } else {
-        add_node(id);
-      }
+      if (!assignment_.is_generator(id)) add_node(id);
     }
     for (const hlo::Tie& tie : graph_.ties) {
-      if (!is_forward(tie)) program_.use(cross(tie));
+      if (is_forward(tie)) continue;
+      const int32_t next = cross(tie);
+      program_.use(next);
+      next_.emplace(tie.to, next);
     }
-    end_outputs(end);
-    for (const Feed& feed : request_.feeds) {
-      const ShardingSpec& spec = assignment_.spec(graph_, graph_.inputs[static_cast<size_t>(feed.input)]);
-      add_reshard(
-          {graph_.outputs[static_cast<size_t>(feed.output)], spec, feed.executions, request_.module.entry, end});
-    }
+    const std::vector<int32_t> outputs = end_outputs();
     plan_.objective_seconds = assignment_.objective_seconds;
     plan_.bound_seconds = assignment_.bound_seconds;
-    for (const auto& [key, copy] : copies_) occupy(copy.begin, copy.end, copy.bytes);
-    int64_t now = 0;
-    for (const int64_t change : changes_)
-      plan_.predicted_memory_per_device_bytes = std::max(plan_.predicted_memory_per_device_bytes, now += change);
-    defer_sums();
-    plan_.collectives = std::move(program_).totals();
+    program_.merge_all_reduces();
+    defer_sums(outputs);
+    program_.run_passes();
+    plan_.collectives = program_.totals();
+    plan_.predicted_memory_per_device_bytes += memory(program_, outputs);
   }
 
  private:
-  // What feeds an input gets there by itself, as often as it is fed.
-  void end_outputs(int64_t end) {
-    std::vector<char> fed(graph_.outputs.size(), 0);
-    for (const Feed& feed : request_.feeds) fed[static_cast<size_t>(feed.output)] = 1;
-    const std::vector<ShardingSpec> placements = output_placements(request_, assignment_, reshard_);
-    for (size_t output = 0; output < placements.size(); ++output) {
-      const ValueId value = graph_.outputs[output];
-      program_.use(fed[output] ? steps_[static_cast<size_t>(value)]
-                               : add_reshard({value, placements[output], 1, request_.module.entry, end}));
-    }
-  }
-
   // What each device has of a sum is mostly larger than the part of the sum that it keeps: as many sums wait for the
   // last micro-batch as the device has memory for, the largest first.
-  void defer_sums() {
-    program_.merge_all_reduces();
+  void defer_sums(const std::vector<int32_t>& outputs) {
+    if (accumulators_.empty()) return;
+    PredictedProgram at_once = program_;
+    at_once.run_passes();
     std::vector<char> which(accumulators_.size(), true);
     const auto more = program_.bytes_of_deferring(which);
-    int64_t room = request_.device_memory_bytes.value_or(std::numeric_limits<int64_t>::max()) -
-                   plan_.predicted_memory_per_device_bytes;
+    int64_t room =
+        request_.device_memory_bytes.value_or(std::numeric_limits<int64_t>::max()) - memory(at_once, outputs);
     std::vector<size_t> order;
     for (size_t k = 0; k < which.size(); ++k) order.push_back(k);
     std::stable_sort(order.begin(), order.end(),
@@ -142,19 +125,17 @@ class PlanFiller {
     size_t generated = 0;
     for (size_t k = 0; k < node.operands.size(); ++k) {
       const NodeId producer = graph_.values[static_cast<size_t>(node.operands[k])].producer;
-      if (assignment_.is_generator(producer)) {
-        differs |= strategy.operands[k] != strategy.results[0];
-        operands.push_back(steps_[static_cast<size_t>(node.operands[k])]);
-        ++generated;
-        continue;
-      }
-      differs |= strategy.operands[k] != assignment_.spec(graph_, node.operands[k]);
-      operands.push_back(add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation, id}));
+      const bool generator = assignment_.is_generator(producer);
+      differs |= strategy.operands[k] != (generator ? strategy.results[0] : assignment_.spec(graph_, node.operands[k]));
+      generated += generator;
+      operands.push_back(add_reshard({node.operands[k], strategy.operands[k], node.executions, node.computation}));
     }
     const bool by_generated = !node.operands.empty() && assignment_.is_generator(producer(node.operands.back()));
     const StepRole role = role_of(instruction_of(node), operands.size() - generated, by_generated);
-    const int32_t step = program_.add_step(role, std::move(operands), sums_.linear_operands[static_cast<size_t>(id)]);
-    compute(node, strategy, step);
+    arrange(node, strategy, operands);
+    const int32_t step = program_.add_step(role, std::move(operands), sums_.linear_operands[static_cast<size_t>(id)],
+                                           made_by(id, strategy));
+    compute(node, strategy, arrange_result(node, step));
     const int feed = sums_.feed_of[static_cast<size_t>(id)];
     if (feed >= 0) add_accumulation(node, strategy, step, request_.feeds[static_cast<size_t>(feed)]);
     const hlo::Opcode opcode = instruction_of(node).opcode;
@@ -181,31 +162,125 @@ class PlanFiller {
   }
 
   int32_t cross(const hlo::Tie& tie) {
-    return add_reshard({tie.from, assignment_.spec(graph_, tie.to), tie.executions, tie.computation, crossing(tie)});
+    return add_reshard({tie.from, assignment_.spec(graph_, tie.to), tie.executions, tie.computation});
   }
 
   // Of what is no operation: an input, or an element of what comes into a loop or a branch or out of one.
   void enter(NodeId id) {
+    const Node& node = graph_.nodes[static_cast<size_t>(id)];
+    if (node.kind == Node::Kind::kInput) {
+      const ValueId value = node.results.at(0);
+      const StepResult result = result_of(hlo::Opcode::kParameter, value, assignment_.spec(graph_, value), id);
+      steps_[static_cast<size_t>(value)] = program_.add_step(StepRole::kOther, {}, {}, result);
+      return;
+    }
     const NodeKey key = node_key(id);
-    const bool input = graph_.nodes[static_cast<size_t>(id)].kind == Node::Kind::kInput;
     auto known = entered_.find(key);
-    if (input || known == entered_.end()) {
+    if (known == entered_.end()) {
       std::vector<int32_t> operands;
       for (const hlo::Tie* tie : ties_to_[key]) {
         if (is_forward(*tie)) operands.push_back(cross(*tie));
       }
       known = entered_.insert_or_assign(key, program_.add_step(StepRole::kOther, std::move(operands))).first;
     }
-    for (const ValueId value : graph_.nodes[static_cast<size_t>(id)].results)
-      steps_[static_cast<size_t>(value)] = program_.add_step(StepRole::kOther, {known->second});
+    for (const ValueId value : node.results) {
+      const StepResult result = result_of(hlo::Opcode::kGetTupleElement, value, assignment_.spec(graph_, value), id);
+      steps_[static_cast<size_t>(value)] = program_.add_step(StepRole::kOther, {known->second}, {}, result);
+      elements_[key].push_back(value);
+    }
   }
 
-  // A scalar made larger needs the scalar.
-  void generate(const Node& node) {
+  // A scalar made larger needs the scalar. Each placement is made anew where it is wanted.
+  int32_t generate(ValueId value, const ShardingSpec& spec) {
+    const auto [known, made] = generated_.try_emplace({value, spec}, -1);
+    if (!made) return known->second;
+    const Node& node = graph_.nodes[static_cast<size_t>(producer(value))];
     std::vector<int32_t> operands;
     for (const ValueId operand : node.operands) operands.push_back(steps_[static_cast<size_t>(operand)]);
-    const int32_t step = program_.add_step(StepRole::kOther, std::move(operands));
-    for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
+    const StepResult result = result_of(instruction_of(node).opcode, value, spec, producer(value));
+    return known->second = program_.add_step(StepRole::kOther, std::move(operands), {}, result);
+  }
+
+  // An array of the value's shape in a placement.
+  StepResult result_of(hlo::Opcode opcode, ValueId value, const ShardingSpec& spec, NodeId origin) const {
+    const Node& node = graph_.nodes[static_cast<size_t>(producer(value))];
+    StepResult result{opcode, 0, 0, node.computation, origin};
+    const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
+    if (!shape.is_array()) return result;
+    const tensor::Shape local = local_shape(shape, spec, request_.collectives.logical_mesh());
+    result.bytes = tensor::byte_size(local);
+    result.elements = tensor::num_elements(local);
+    return result;
+  }
+
+  // What an operation makes before anything is exchanged.
+  StepResult made_by(NodeId id, const Strategy& strategy) const {
+    const Node& node = graph_.nodes[static_cast<size_t>(id)];
+    StepResult all{memory_opcode(instruction_of(node).opcode), 0, 0, node.computation, id};
+    for (size_t k = 0; k < node.results.size(); ++k) {
+      ShardingSpec spec = strategy.results[k];
+      for (const Communication& one : strategy.communication) {
+        if (one.kind == hlo::Opcode::kReduceScatter) spec = spec.without(one.axes);
+      }
+      const StepResult one = result_of(all.opcode, node.results[k], spec, id);
+      all.bytes += one.bytes;
+      all.elements += one.elements;
+    }
+    return all;
+  }
+
+  static hlo::Opcode memory_opcode(hlo::Opcode opcode) {
+    if (opcode == hlo::Opcode::kSelectAndScatter) return hlo::Opcode::kScatter;
+    const bool same =
+        opcode == hlo::Opcode::kReshape || opcode == hlo::Opcode::kCopy || opcode == hlo::Opcode::kOptimizationBarrier;
+    return same ? hlo::Opcode::kBitcast : opcode;
+  }
+
+  // What the CPU's compiler computes in another form than it stands there: writes operands anew, where they are to be.
+  void arrange(const Node& node, const Strategy& strategy, std::vector<int32_t>& operands) {
+    const hlo::Instruction& instruction = instruction_of(node);
+    const auto transpose = [&](size_t k, const std::vector<int64_t>& order) {
+      const ValueId value = node.operands[k];
+      StepResult result = result_of(hlo::Opcode::kTranspose, value, strategy.operands[k], producer(value));
+      result.computation = node.computation;
+      if (moves_elements(local(value, strategy.operands[k]), order))
+        operands[k] = program_.add_step(StepRole::kOther, {operands[k]}, {0}, result);
+    };
+    for (const auto& [operand, order] : compiled_operand_orders(instruction, shapes_of(node.operands)))
+      transpose(operand, order);
+    if (instruction.opcode == hlo::Opcode::kSelectAndScatter) select_first(node, strategy, operands);
+  }
+
+  // Selects and scatters in two operations: the places selected, as indices, depend on the operand alone.
+  void select_first(const Node& node, const Strategy& strategy, std::vector<int32_t>& operands) {
+    const tensor::Shape source = local(node.operands[1], strategy.operands[1]);
+    StepResult places{hlo::Opcode::kSelectAndScatter, 0, 0, node.computation, producer(node.results[0])};
+    places.elements = source.rank() * tensor::num_elements(source);
+    places.bytes = places.elements * static_cast<int64_t>(sizeof(int32_t));
+    StepResult start = result_of(hlo::Opcode::kBroadcast, node.operands[0], strategy.operands[0], places.origin);
+    start.computation = node.computation;
+    operands[0] = program_.add_step(StepRole::kOther, {operands[0]}, {}, places);
+    operands[2] = program_.add_step(StepRole::kOther, {operands[2]}, {}, start);
+    std::swap(operands[0], operands[2]);
+  }
+
+  tensor::Shape local(ValueId value, const ShardingSpec& spec) const {
+    return local_shape(graph_.values[static_cast<size_t>(value)].shape, spec, request_.collectives.logical_mesh());
+  }
+
+  std::vector<tensor::Shape> shapes_of(const std::vector<ValueId>& values) const {
+    std::vector<tensor::Shape> shapes;
+    for (const ValueId value : values) shapes.push_back(graph_.values[static_cast<size_t>(value)].shape);
+    return shapes;
+  }
+
+  // The step that gives a convolution's result as its dims are.
+  int32_t arrange_result(const Node& node, int32_t step) {
+    const std::vector<int64_t> order = compiled_result_order(instruction_of(node));
+    StepResult result = program_.steps()[static_cast<size_t>(step)].result;
+    if (order.empty() || !moves_elements(graph_.values[static_cast<size_t>(node.results[0])].shape, order)) return step;
+    result.opcode = hlo::Opcode::kTranspose;
+    return program_.add_step(StepRole::kOther, {step}, {0}, result);
   }
 
   // What the partitioner makes of a sum that is scattered: an all-reduce, of which each device keeps a part.
@@ -218,12 +293,20 @@ class PlanFiller {
     return {whole};
   }
 
-  int32_t slice_scattered(const Strategy& strategy, const tensor::Shape& shape, int32_t step) {
+  StepResult sliced(ValueId value, const ShardingSpec& spec, hlo::ComputationId computation) const {
+    StepResult result = result_of(hlo::Opcode::kDynamicSlice, value, spec, producer(value));
+    result.computation = computation;
+    return result;
+  }
+
+  int32_t slice_scattered(const Node& node, const Strategy& strategy, int32_t step) {
+    const tensor::Shape& shape = graph_.values[static_cast<size_t>(node.results.at(0))].shape;
     for (const Communication& one : strategy.communication) {
       if (one.kind != hlo::Opcode::kReduceScatter) continue;
       const ShardingSpec summed = strategy.results[0].without(one.axes);
       for (const sharding::ReshardStep& slice : reshard_.steps(shape, summed, strategy.results[0]))
-        step = program_.add_slice(step, *slice.result.dim_of(slice.axes.front()), slice.axes);
+        step = program_.add_slice(step, *slice.result.dim_of(slice.axes.front()), slice.axes,
+                                  sliced(node.results.at(0), slice.result, node.computation));
     }
     return step;
   }
@@ -238,8 +321,8 @@ class PlanFiller {
       collective.operands = std::string(tensor::name(shape.dtype));
       collective.sum_factor = sum_factor(shape.dtype);
       if (one.kind == hlo::Opcode::kAllReduce) collective.operands += " " + reduction;
-      step = program_.add_collective(std::move(collective), step);
-      step = slice_scattered(strategy, shape, step);
+      step = program_.add_collective(std::move(collective), step, program_.steps()[static_cast<size_t>(step)].result);
+      step = slice_scattered(node, strategy, step);
     }
     for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
   }
@@ -272,20 +355,13 @@ class PlanFiller {
     ShardingSpec to;
     double executions;
     hlo::ComputationId computation;  ///< Where it is made.
-    int64_t at;                      ///< Node that uses it.
-  };
-  // What a collective of a change of placement makes: there from its first use to its last.
-  struct Copy {
-    int64_t bytes = 0;
-    int64_t begin = 0;
-    int64_t end = 0;
   };
 
   // The step that gives the value in its new placement.
   int32_t add_reshard(const Reshard& request) {
     const ValueId value = request.value;
+    if (assignment_.is_generator(producer(value))) return generate(value, request.to);
     int32_t at = steps_[static_cast<size_t>(value)];
-    if (assignment_.is_generator(producer(value))) return at;
     const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
     const mesh::LogicalMesh& mesh = request_.collectives.logical_mesh();
     ShardingSpec before = assignment_.spec(graph_, value);
@@ -293,12 +369,6 @@ class PlanFiller {
     for (const sharding::ReshardStep& step : reshard_.steps(shape, before, request.to)) {
       const auto [known, made] = placed_.try_emplace({request.computation, request.executions, value, step.result}, -1);
       const bool moves = step.kind != sharding::ReshardStep::Kind::kSlice;
-      if (moves) {
-        Copy& copy = copies_.try_emplace(known->first, Copy{0, request.at, request.at + 1}).first->second;
-        copy.bytes = tensor::byte_size(local_shape(shape, step.result, mesh));
-        copy.begin = std::min(copy.begin, request.at);
-        copy.end = std::max(copy.end, request.at + 1);
-      }
       if (made && moves) {
         PredictedCollective one{cost::opcode_of(step.kind),
                                 step_bytes(shape, before, step, mesh),
@@ -310,9 +380,10 @@ class PlanFiller {
         one.rearranged = is_inner(shape, before, step);
         one.sum_factor = sum_factor(shape.dtype);
         price(one.kind, one.bytes, one.axes, communications(producer(value), request.executions));
-        known->second = program_.add_collective(one, at);
+        known->second = program_.add_collective(one, at, sliced(value, step.result, request.computation));
       } else if (made) {
-        known->second = program_.add_slice(at, *step.result.dim_of(step.axes.front()), step.axes);
+        known->second = program_.add_slice(at, *step.result.dim_of(step.axes.front()), step.axes,
+                                           sliced(value, step.result, request.computation));
       }
       at = known->second;
       before = step.result;
@@ -329,35 +400,85 @@ class PlanFiller {
     return outer > 1;
   }
 
-  // A value that becomes another is placed anew where it is made, if that comes after (the end of a loop's turn), or
-  // where the other begins.
-  int64_t crossing(const hlo::Tie& tie) const {
-    const auto producer = [&](ValueId value) { return graph_.values[static_cast<size_t>(value)].producer; };
-    return std::max(producer(tie.from), producer(tie.to));
-  }
-
-  void occupy(int64_t begin, int64_t end, int64_t bytes) {
-    changes_[static_cast<size_t>(begin)] += bytes;
-    changes_[static_cast<size_t>(end)] -= bytes;
-  }
-
-  void count_values() {
-    changes_.assign(graph_.nodes.size() + 1, 0);
-    const std::vector<Lifetime> lives = lifetimes(request_.module, graph_);
-    std::vector<int64_t> copies(graph_.nodes.size(), 1);
-    for (size_t input = 0; input < request_.input_copies.size(); ++input)
-      copies[static_cast<size_t>(graph_.values[static_cast<size_t>(graph_.inputs[input])].producer)] =
-          request_.input_copies[input];
-    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
-      const Lifetime& life = lives[static_cast<size_t>(id)];
-      if (assignment_.is_generator(id) || !life.occupies) continue;
-      for (const ValueId value : graph_.nodes[static_cast<size_t>(id)].results) {
-        const tensor::Shape& shape = graph_.values[static_cast<size_t>(value)].shape;
-        if (!shape.is_array()) continue;
-        const auto local = local_shape(shape, assignment_.spec(graph_, value), request_.collectives.logical_mesh());
-        occupy(life.begin, life.end, copies[static_cast<size_t>(id)] * tensor::byte_size(local));
-      }
+  // By output, the step that gives it where it must end up. What feeds an input gets there as often as it is fed.
+  std::vector<int32_t> end_outputs() {
+    std::vector<const Feed*> feeds(graph_.outputs.size());
+    for (const Feed& feed : request_.feeds) feeds[static_cast<size_t>(feed.output)] = &feed;
+    const std::vector<ShardingSpec> placements = output_placements(request_, assignment_, reshard_);
+    std::vector<int32_t> ends;
+    for (size_t output = 0; output < placements.size(); ++output) {
+      const Feed* feed = feeds[output];
+      const ValueId value = graph_.outputs[output];
+      const double executions = feed != nullptr ? feed->executions : 1;
+      ends.push_back(add_reshard({value, placements[output], executions, request_.module.entry}));
+      program_.use(feed != nullptr && !assignment_.is_generator(producer(value)) ? steps_[static_cast<size_t>(value)]
+                                                                                 : ends.back());
     }
+    return ends;
+  }
+
+  std::vector<int32_t> steps_of(const std::vector<ValueId>& values) const {
+    std::vector<int32_t> steps;
+    for (const ValueId value : values) steps.push_back(steps_[static_cast<size_t>(value)]);
+    return steps;
+  }
+
+  Region loop(const NodeKey& key) const {
+    const auto& [computation, instruction, kind, branch] = key;
+    const std::vector<ValueId>& carries = elements_.at(key);
+    Region region{hlo::Opcode::kWhile,
+                  computation,
+                  program_.steps()[static_cast<size_t>(entered_.at(key))].operands,
+                  steps_of(carries),
+                  {}};
+    RegionBody body{request_.module.computation(computation)[instruction].called.at(0), region.results, {}};
+    for (const ValueId carry : carries) body.roots.push_back(next_.at(carry));
+    region.bodies.push_back(std::move(body));
+    return region;
+  }
+
+  Region conditional(const NodeKey& key) const {
+    const auto& [computation, instruction, kind, branch] = key;
+    Region region{hlo::Opcode::kConditional, computation, {}, steps_of(elements_.at(key)), {}};
+    const std::vector<int32_t>& roots = program_.steps()[static_cast<size_t>(entered_.at(key))].operands;
+    const std::vector<hlo::ComputationId>& called = request_.module.computation(computation)[instruction].called;
+    auto root = roots.begin();
+    for (size_t k = 0; k < called.size(); ++k) {
+      const NodeKey inside{computation, instruction, static_cast<int>(Node::Kind::kBranch), static_cast<int>(k)};
+      RegionBody body{called[k], {}, {root, root + static_cast<std::ptrdiff_t>(region.results.size())}};
+      root += static_cast<std::ptrdiff_t>(region.results.size());
+      if (entered_.contains(inside)) {
+        body.parameters = steps_of(elements_.at(inside));
+        const std::vector<int32_t>& inits = program_.steps()[static_cast<size_t>(entered_.at(inside))].operands;
+        region.inits.insert(region.inits.end(), inits.begin(), inits.end());
+      }
+      region.bodies.push_back(std::move(body));
+    }
+    return region;
+  }
+
+  // Of a device, with the inputs of all micro-batches.
+  int64_t memory(const PredictedProgram& program, const std::vector<int32_t>& outputs) const {
+    DeviceProgramRequest request{program,
+                                 static_cast<int32_t>(request_.module.computations.size()),
+                                 request_.module.entry,
+                                 {},
+                                 steps_of(graph_.inputs),
+                                 outputs,
+                                 {}};
+    for (const auto& [key, values] : elements_) {
+      const auto kind = static_cast<Node::Kind>(std::get<2>(key));
+      if (kind == Node::Kind::kCarry) request.regions.push_back(loop(key));
+      if (kind == Node::Kind::kJoin) request.regions.push_back(conditional(key));
+    }
+    for (const hlo::Alias& alias : hlo::input_output_aliases(request_.module))
+      request.aliases.push_back({static_cast<int32_t>(alias.output), static_cast<int32_t>(alias.parameter)});
+    int64_t bytes = memory_of(build_device_program(request)).total();
+    for (size_t input = 0; input < request_.input_copies.size(); ++input) {
+      const StepResult& one = program.steps()[static_cast<size_t>(request.inputs[input])].result;
+      bytes += (request_.input_copies[input] - 1) * one.bytes;
+    }
+    return bytes;
   }
 
   // Sums over micro-batches of floats below 32 bits are kept in f32.
@@ -382,15 +503,16 @@ class PlanFiller {
   cost::ReshardModel reshard_;
   /// By where they are made and how often: what runs once a micro-batch and once a step is in two programs.
   using Placed = std::tuple<hlo::ComputationId, double, ValueId, ShardingSpec>;
-  std::map<Placed, Copy> copies_;
   std::map<Placed, int32_t> placed_;  ///< Steps of the predicted program.
+  std::map<std::pair<ValueId, ShardingSpec>, int32_t> generated_;
   PredictedProgram program_;
   const AccumulatedSums sums_;
   std::vector<std::string> accumulators_;  ///< Of program_, by number: parameters.
   std::vector<int32_t> steps_;             ///< By value.
   std::map<NodeKey, std::vector<const hlo::Tie*>> ties_to_;
   std::map<NodeKey, int32_t> entered_;
-  std::vector<int64_t> changes_;  ///< Of the bytes alive, by node.
+  std::map<NodeKey, std::vector<ValueId>> elements_;
+  std::map<ValueId, int32_t> next_;  ///< By carry, the step that makes its value of the next turn.
 };
 
 }  // namespace

@@ -22,10 +22,10 @@ size_t PredictedProgram::add_accumulation(int32_t number, int64_t bytes) {
 
 bool PredictedProgram::goes_into_sums(int32_t number, const std::vector<char>& which,
                                       const std::vector<char>& absorbed) const {
-  const Step& one = step(number);
+  const PredictedStep& one = step(number);
   if (one.users.empty() || one.uses != static_cast<int64_t>(one.users.size())) return false;
   return std::all_of(one.users.begin(), one.users.end(), [&](int32_t user) {
-    const Step& next = step(user);
+    const PredictedStep& next = step(user);
     const bool adds = next.accumulator >= 0 && which[static_cast<size_t>(next.accumulator)] != 0;
     if (!adds && (!absorbed[static_cast<size_t>(user)] ||
                   !std::all_of(next.collectives.begin(), next.collectives.end(), is_linear)))
@@ -43,7 +43,7 @@ PredictedProgram::Waiting PredictedProgram::waiting(const std::vector<char>& whi
   for (auto number = static_cast<int32_t>(steps_.size()); number-- > 0;)
     result.absorbed[static_cast<size_t>(number)] = goes_into_sums(number, which, result.absorbed);
   for (size_t number = 0; number < steps_.size(); ++number) {
-    const Step& one = steps_[number];
+    const PredictedStep& one = steps_[number];
     const bool linear = std::all_of(one.collectives.begin(), one.collectives.end(), is_linear);
     const bool above = std::any_of(one.linear.begin(), one.linear.end(),
                                    [&](size_t k) { return result.above[static_cast<size_t>(one.operands[k])] != 0; });
@@ -55,7 +55,7 @@ PredictedProgram::Waiting PredictedProgram::waiting(const std::vector<char>& whi
 // Of the leaves under a value that waits, those that were not seen yet.
 int64_t PredictedProgram::new_leaf_bytes(int32_t number, const Waiting& waiting, std::set<int32_t>& seen) const {
   if (!seen.insert(number).second) return 0;
-  const Step& one = step(number);
+  const PredictedStep& one = step(number);
   int64_t bytes = 0;
   bool above = false;
   for (const size_t k : one.linear) {

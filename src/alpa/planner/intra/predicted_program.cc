@@ -24,29 +24,32 @@ std::string key_of(const PredictedCollective& one) {
 
 }  // namespace
 
-int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands, std::vector<size_t> linear) {
+int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands, std::vector<size_t> linear,
+                                   StepResult result) {
   const auto number = static_cast<int32_t>(steps_.size());
   for (const int32_t operand : operands) {
     use(operand);
     step(operand).users.push_back(number);
   }
-  Step added;
+  PredictedStep added;
   added.role = role;
   added.operands = std::move(operands);
   added.linear = std::move(linear);
+  added.result = result;
   steps_.push_back(std::move(added));
   return number;
 }
 
-int32_t PredictedProgram::add_slice(int32_t operand, int dim, std::vector<int> axes) {
-  const int32_t number = add_step(StepRole::kSlice, {operand}, {0});
+int32_t PredictedProgram::add_slice(int32_t operand, int dim, std::vector<int> axes, StepResult result) {
+  const int32_t number = add_step(StepRole::kSlice, {operand}, {0}, result);
   steps_.back().slice_dim = dim;
   steps_.back().slice_axes = std::move(axes);
   return number;
 }
 
-int32_t PredictedProgram::add_collective(PredictedCollective collective, int32_t operand) {
-  const int32_t number = add_step(StepRole::kOther, {operand}, {0});
+int32_t PredictedProgram::add_collective(PredictedCollective collective, int32_t operand, StepResult result) {
+  result.opcode = hlo::Opcode::kBitcast;
+  const int32_t number = add_step(StepRole::kOther, {operand}, {0}, result);
   if (collective.kind == hlo::Opcode::kAllReduce) std::sort(collective.axes.begin(), collective.axes.end());
   steps_.back().collectives.push_back(std::move(collective));
   return number;
@@ -58,10 +61,10 @@ int64_t PredictedProgram::size(const std::vector<int>& axes) const {
   return result;
 }
 
-std::map<std::string, plan::CollectiveCount> PredictedProgram::totals() && {
+void PredictedProgram::run_passes() {
   merge_all_reduces();
   form_reduce_scatters();
-  return combined();
+  combine();
 }
 
 // Sums of all-reduced values that nothing else uses are added up first.
@@ -74,7 +77,7 @@ void PredictedProgram::merge_all_reduces() {
     return step(merged[static_cast<size_t>(number)].front()).collectives.front();
   };
   for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
-    const Step& one = step(number);
+    const PredictedStep& one = step(number);
     auto& mine = merged[static_cast<size_t>(number)];
     if (one.collectives.size() == 1 && one.collectives[0].kind == hlo::Opcode::kAllReduce &&
         one.collectives[0].is_sum) {
@@ -100,17 +103,19 @@ void PredictedProgram::merge_all_reduces() {
 }
 
 // The first slices on all ways from `value`; false if a way leads elsewhere.
-bool PredictedProgram::first_slices(int32_t value, std::vector<int32_t>& slices) {
-  const Step& one = step(value);
+bool PredictedProgram::first_slices(int32_t value, Slices& slices) {
+  const PredictedStep& one = step(value);
   if (one.users.empty() || one.uses != static_cast<int64_t>(one.users.size())) return false;
   for (const int32_t user : one.users) {
-    const Step& next = step(user);
+    const PredictedStep& next = step(user);
     if (next.role == StepRole::kSlice && next.collectives.empty()) {
-      slices.push_back(user);
-    } else if ((next.role != StepRole::kMove && next.role != StepRole::kConvert) || !next.collectives.empty() ||
-               !first_slices(user, slices)) {
-      return false;
+      slices.first.push_back(user);
+      continue;
     }
+    slices.between.push_back(user);
+    if ((next.role != StepRole::kMove && next.role != StepRole::kConvert) || !next.collectives.empty() ||
+        !first_slices(user, slices))
+      return false;
   }
   return true;
 }
@@ -119,31 +124,31 @@ bool PredictedProgram::first_slices(int32_t value, std::vector<int32_t>& slices)
 std::vector<int32_t> PredictedProgram::slices_from(int32_t slice) {
   std::vector<int32_t> chain{slice};
   for (;;) {
-    const Step& last = step(chain.back());
+    const PredictedStep& last = step(chain.back());
     if (last.users.size() != 1 || last.uses != 1) return chain;
-    const Step& next = step(last.users.front());
+    const PredictedStep& next = step(last.users.front());
     if (next.role != StepRole::kSlice || next.slice_dim != last.slice_dim) return chain;
     chain.push_back(last.users.front());
   }
 }
 
-bool PredictedProgram::form(int32_t reduce) {
-  Step& one = step(reduce);
-  if (one.collectives.empty() || one.collectives.back().kind != hlo::Opcode::kAllReduce) return false;
-  std::vector<int32_t> slices;
-  if (!first_slices(reduce, slices)) return false;
-  std::vector<std::vector<int32_t>> chains;
-  std::vector<std::vector<int>> axes;
-  for (const int32_t slice : slices) {
-    chains.push_back(slices_from(slice));
-    axes.emplace_back();
-    for (const int32_t link : chains.back())
-      axes.back().insert(axes.back().end(), step(link).slice_axes.begin(), step(link).slice_axes.end());
+// Whether the dim that is cut is not the outermost where the sum is made; a transposition on the way is taken to be one
+// of two dims.
+bool PredictedProgram::cuts_inner(int32_t reduce, const Slices& slices) {
+  int32_t at = step(slices.first.front()).operands.front();
+  bool outermost = step(slices.first.front()).slice_dim == 0;
+  for (; at != reduce; at = step(at).operands.front()) {
+    if (step(at).result.opcode == hlo::Opcode::kTranspose) outermost = !outermost;
   }
-  if (std::any_of(axes.begin(), axes.end(), [&](const auto& other) { return other != axes.front(); })) return false;
+  return !outermost;
+}
+
+// The all-reduce at the end of a step, by what each device keeps of it.
+void PredictedProgram::scatter(int32_t reduce, const std::vector<int>& axes, bool inner) {
+  PredictedStep& one = step(reduce);
   const PredictedCollective whole = one.collectives.back();
-  const std::vector<int> outside = without(axes.front(), whole.axes);
-  const std::vector<int> scattered = without(axes.front(), outside);
+  const std::vector<int> outside = without(axes, whole.axes);
+  const std::vector<int> scattered = without(axes, outside);
   const std::vector<int> left = without(whole.axes, scattered);
   one.collectives.pop_back();
   if (!scattered.empty()) {
@@ -151,14 +156,39 @@ bool PredictedProgram::form(int32_t reduce) {
     one.collectives.back().kind = hlo::Opcode::kReduceScatter;
     one.collectives.back().bytes = whole.bytes / size(outside);
     one.collectives.back().axes = scattered;
+    one.collectives.back().rearranged = inner;
   }
   if (!left.empty()) {
     one.collectives.push_back(whole);
-    one.collectives.back().bytes = whole.bytes / size(axes.front());
+    one.collectives.back().bytes = whole.bytes / size(axes);
     one.collectives.back().axes = left;
   }
+}
+
+bool PredictedProgram::form(int32_t reduce) {
+  const PredictedStep& one = step(reduce);
+  if (one.collectives.empty() || one.collectives.back().kind != hlo::Opcode::kAllReduce) return false;
+  Slices slices;
+  if (!first_slices(reduce, slices)) return false;
+  std::vector<std::vector<int32_t>> chains;
+  std::vector<std::vector<int>> axes;
+  for (const int32_t slice : slices.first) {
+    chains.push_back(slices_from(slice));
+    axes.emplace_back();
+    for (const int32_t link : chains.back())
+      axes.back().insert(axes.back().end(), step(link).slice_axes.begin(), step(link).slice_axes.end());
+  }
+  if (std::any_of(axes.begin(), axes.end(), [&](const auto& other) { return other != axes.front(); })) return false;
+  scatter(reduce, axes.front(), cuts_inner(reduce, slices));
   for (const auto& chain : chains) {
-    for (const int32_t link : chain) step(link).role = StepRole::kMove;  // it is done
+    for (const int32_t link : chain) {  // it is done
+      step(link).role = StepRole::kMove;
+      step(link).result.opcode = hlo::Opcode::kBitcast;
+    }
+  }
+  for (const int32_t move : slices.between) {
+    step(move).result.bytes /= size(axes.front());
+    step(move).result.elements /= size(axes.front());
   }
   return true;
 }
@@ -172,10 +202,10 @@ void PredictedProgram::form_reduce_scatters() {
 }
 
 // As passes::combine_collectives.
-std::map<std::string, plan::CollectiveCount> PredictedProgram::combined() const {
+void PredictedProgram::combine() {
   std::vector<std::vector<int32_t>> operands;
   std::vector<hlo::Candidate> candidates;
-  std::vector<const PredictedCollective*> all;
+  std::vector<PredictedMember> all;
   std::vector<int32_t> last(steps_.size());  // node of each step's result
   for (size_t number = 0; number < steps_.size(); ++number) {
     operands.emplace_back();
@@ -184,18 +214,28 @@ std::map<std::string, plan::CollectiveCount> PredictedProgram::combined() const 
       operands.push_back({static_cast<int32_t>(operands.size()) - 1});
       candidates.push_back({static_cast<int64_t>(operands.size()) - 1, key_of(one),
                             hlo::combined_weight(one.kind, one.bytes, one.rearranged)});
-      all.push_back(&one);
+      all.push_back({static_cast<int32_t>(number), static_cast<int32_t>(&one - steps_[number].collectives.data())});
     }
     last[number] = static_cast<int32_t>(operands.size()) - 1;
   }
-  std::map<std::string, plan::CollectiveCount> totals;
   for (const auto& group : hlo::independent_groups(operands, candidates, hlo::kCombinedBytes)) {
-    const PredictedCollective& first = *all[static_cast<size_t>(group.front())];
-    const bool together = first.kind != hlo::Opcode::kCollectivePermute;  // which the pass leaves alone
+    const bool together = collective(all[static_cast<size_t>(group.front())]).kind !=
+                          hlo::Opcode::kCollectivePermute;  // which the pass leaves alone
+    for (const int64_t member : group) {
+      if (member == group.front() || !together) groups_.emplace_back();
+      groups_.back().push_back(all[static_cast<size_t>(member)]);
+    }
+  }
+}
+
+std::map<std::string, plan::CollectiveCount> PredictedProgram::totals() const {
+  std::map<std::string, plan::CollectiveCount> totals;
+  for (const auto& group : groups_) {
+    const PredictedCollective& first = collective(group.front());
     plan::CollectiveCount& total = totals[std::string(hlo::name(first.kind))];
-    total.count += first.executions * (together ? 1.0 : static_cast<double>(group.size()));
-    for (const int64_t member : group)
-      total.bytes += first.executions * static_cast<double>(all[static_cast<size_t>(member)]->bytes);
+    total.count += first.executions;
+    for (const PredictedMember& member : group)
+      total.bytes += first.executions * static_cast<double>(collective(member).bytes);
   }
   return totals;
 }

@@ -10,6 +10,7 @@
 #include "alpa/hlo/opcode.h"
 #include "alpa/mesh/logical_mesh.h"
 #include "alpa/plan/plan.h"
+#include "alpa/planner/intra/device_program.h"
 
 namespace alpa::planner {
 
@@ -23,7 +24,7 @@ struct PredictedCollective {
   double executions = 1;  ///< A step.
   int32_t computation = 0;
   int64_t sum_factor = 1;   ///< Bytes of a sum over micro-batches for a byte of its operand.
-  bool rearranged = false;  ///< An all-gather along a dim that is not the outermost.
+  bool rearranged = false;  ///< Along a dim that is not the outermost.
 };
 
 /// What a value of the partitioned program is to the collective passes.
@@ -36,6 +37,35 @@ enum class StepRole {
   kSlice,    ///< Each device keeps a part.
 };
 
+/// What a step makes on one device.
+struct StepResult {
+  hlo::Opcode opcode = hlo::Opcode::kBitcast;  ///< A bitcast has no memory of its own.
+  int64_t bytes = 0;
+  int64_t elements = 0;
+  int32_t computation = 0;
+  int32_t origin = -1;  ///< Node of the graph of values.
+};
+
+/// A value of the partitioned program and the collectives that follow it.
+struct PredictedStep {
+  StepRole role = StepRole::kOther;
+  std::vector<int32_t> operands;
+  StepResult result;
+  std::vector<int> slice_axes = {};
+  int slice_dim = -1;
+  std::vector<PredictedCollective> collectives = {};  ///< One after another.
+  int64_t uses = 0;
+  std::vector<int32_t> users = {};
+  std::vector<size_t> linear = {};
+  int accumulator = -1;  ///< That it adds to.
+};
+
+/// One of a step's collectives.
+struct PredictedMember {
+  int32_t step = 0;
+  int32_t collective = 0;
+};
+
 /// The collectives of a partitioned program as far as the collective passes look at it: what merges all-reduces, makes
 /// reduce-scatters of them and combines what does not wait for each other (docs/partitioner.md), without the
 /// program; and what of them waits for the last micro-batch. Steps are added operands first.
@@ -44,10 +74,11 @@ class PredictedProgram {
   explicit PredictedProgram(const mesh::LogicalMesh& mesh) : mesh_(mesh) {}
 
   /// Returns the step's number. `linear`: positions of operands that it is linear in, the others being fixed.
-  int32_t add_step(StepRole role, std::vector<int32_t> operands, std::vector<size_t> linear = {});
+  int32_t add_step(StepRole role, std::vector<int32_t> operands, std::vector<size_t> linear = {},
+                   StepResult result = {});
   /// Each device keeps the part of `dim` that its place along `axes` says.
-  int32_t add_slice(int32_t operand, int dim, std::vector<int> axes);
-  int32_t add_collective(PredictedCollective collective, int32_t operand);
+  int32_t add_slice(int32_t operand, int dim, std::vector<int> axes, StepResult result = {});
+  int32_t add_collective(PredictedCollective collective, int32_t operand, StepResult result = {});
   /// The step adds its operand 1 to an accumulator, `bytes` of which lie on a device; returns the accumulator's number.
   size_t add_accumulation(int32_t step, int64_t bytes);
   /// Something outside wants the value: an output, the next turn of a loop.
@@ -62,41 +93,47 @@ class PredictedProgram {
   /// As passes::defer_sums: their collectives run once a step.
   void defer_sums(const std::vector<char>& which);
 
+  /// Leaves the collectives as the passes leave them. Once, when all steps are there.
+  void run_passes();
   /// Totals by opcode after the passes.
-  std::map<std::string, plan::CollectiveCount> totals() &&;
+  std::map<std::string, plan::CollectiveCount> totals() const;
+
+  const std::vector<PredictedStep>& steps() const { return steps_; }
+  /// After the passes: which collectives are done together, in the order of their steps; each is in one group.
+  const std::vector<std::vector<PredictedMember>>& groups() const { return groups_; }
+  const PredictedCollective& collective(const PredictedMember& member) const {
+    return steps_[static_cast<size_t>(member.step)].collectives[static_cast<size_t>(member.collective)];
+  }
+  int64_t size(const std::vector<int>& axes) const;
 
  private:
-  struct Step {
-    StepRole role = StepRole::kOther;
-    std::vector<int32_t> operands;
-    std::vector<int> slice_axes = {};
-    int slice_dim = -1;
-    std::vector<PredictedCollective> collectives = {};  ///< Of the result, one after another.
-    int64_t uses = 0;
-    std::vector<int32_t> users = {};
-    std::vector<size_t> linear = {};
-    int accumulator = -1;  ///< That it adds to.
-  };
   /// By step: whether its result goes into sums that wait alone, by linear operations; and whether it is made of
   /// collectives that wait then.
   struct Waiting {
     std::vector<char> absorbed, above;
   };
+  /// What lies between an all-reduce and the slices of its result.
+  struct Slices {
+    std::vector<int32_t> first;
+    std::vector<int32_t> between;
+  };
 
-  Step& step(int32_t number) { return steps_[static_cast<size_t>(number)]; }
-  const Step& step(int32_t number) const { return steps_[static_cast<size_t>(number)]; }
+  PredictedStep& step(int32_t number) { return steps_[static_cast<size_t>(number)]; }
+  const PredictedStep& step(int32_t number) const { return steps_[static_cast<size_t>(number)]; }
   Waiting waiting(const std::vector<char>& which) const;
   bool goes_into_sums(int32_t number, const std::vector<char>& which, const std::vector<char>& absorbed) const;
   int64_t new_leaf_bytes(int32_t number, const Waiting& waiting, std::set<int32_t>& seen) const;
   void form_reduce_scatters();
   bool form(int32_t reduce);
-  bool first_slices(int32_t value, std::vector<int32_t>& slices);
+  void scatter(int32_t reduce, const std::vector<int>& axes, bool inner);
+  bool cuts_inner(int32_t reduce, const Slices& slices);
+  bool first_slices(int32_t value, Slices& slices);
   std::vector<int32_t> slices_from(int32_t slice);
-  int64_t size(const std::vector<int>& axes) const;
-  std::map<std::string, plan::CollectiveCount> combined() const;
+  void combine();
 
   mesh::LogicalMesh mesh_;
-  std::vector<Step> steps_;
+  std::vector<PredictedStep> steps_;
+  std::vector<std::vector<PredictedMember>> groups_;
   /// Of additions to accumulators.
   struct Accumulation {
     int32_t step = 0;
