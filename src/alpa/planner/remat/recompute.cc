@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <utility>
 
 #include "alpa/hlo/flops.h"
 #include "alpa/hlo/forward_pass.h"
@@ -16,6 +18,7 @@ using hlo::Instruction;
 using hlo::InstructionId;
 using hlo::Opcode;
 
+constexpr double kChain = 2;          // Operations that are made anew to do without one value.
 constexpr double kUnitsOfAll = 1e12;  // Units of a cut's costs that making everything anew takes.
 
 // Others' elements, as they lie there or repeated: XLA keeps no memory for them.
@@ -95,12 +98,12 @@ void RecomputeChooser::find_ratios() {
     for (const auto& [ratio, size] : costs) {
       bytes += size;
       if (static_cast<double>(bytes) < share * static_cast<double>(total)) continue;
-      const double price = 2 * ratio;  // it takes a few to do without one
+      const double price = kChain * ratio;
       if (price > 0 && (ratios_.empty() || price > ratios_.back())) ratios_.push_back(price);
       break;
     }
   }
-  if (!ratios_.empty()) ratios_.push_back(std::max(2 * all_seconds, 2 * ratios_.back()));  // everything is made anew
+  if (!ratios_.empty()) ratios_.push_back(std::max(all_seconds, 2 * ratios_.back()));  // everything is made anew
 }
 
 // The last instruction of each segment but the last.
@@ -115,11 +118,14 @@ std::vector<int32_t> RecomputeChooser::borders(int segments) const {
     return static_cast<int32_t>(std::lower_bound(kept.begin(), kept.end(), wanted) - kept.begin());
   };
   for (int k = 1; k < segments; ++k) {
-    const int32_t first = at((k - 0.5) / segments);
+    const int32_t middle = at(static_cast<double>(k) / segments);
     const int32_t last = std::min(at((k + 0.5) / segments), end_ - 1);
-    int32_t best = first;
-    for (int32_t id = first; id <= last; ++id) {
-      if (handed_on_[static_cast<size_t>(id)] < handed_on_[static_cast<size_t>(best)]) best = id;
+    int32_t best = middle;
+    const auto measure = [&](int32_t id) {
+      return std::pair(handed_on_[static_cast<size_t>(id)], std::abs(id - middle));
+    };
+    for (int32_t id = at((k - 0.5) / segments); id <= last; ++id) {
+      if (measure(id) < measure(best)) best = id;
     }
     if (best < end_ && (result.empty() || best > result.back())) result.push_back(best);
   }
