@@ -113,8 +113,12 @@ std::string plan_head(const plan::Plan& plan) {
       plan.bound_seconds > 0 || plan.objective_seconds <= 0
           ? fmt::format("proved bound {}, gap {:.2f} %", format_seconds(plan.bound_seconds), 100 * plan.gap())
           : "not searched for the best: no bound";
-  return text + fmt::format("  cost of a step {} (of it communication {}), {}\n",
-                            format_seconds(plan.objective_seconds), format_seconds(plan.communication_seconds), proof);
+  text += fmt::format("  cost of a step {} (of it communication {}), {}\n", format_seconds(plan.objective_seconds),
+                      format_seconds(plan.communication_seconds), proof);
+  if (!plan.rematerialized.empty())
+    text += fmt::format("  values of the forward pass made anew in the backward pass: {} (plan.json names them)\n",
+                        plan.rematerialized.size());
+  return text;
 }
 
 std::string placement_tables(const plan::Plan& plan, const compiler::Meta& meta) {

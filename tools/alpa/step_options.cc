@@ -91,6 +91,8 @@ void add_step_options(CLI::App& app, StepOptions& options) {
                  "Logical mesh A, AxB or AxBxC; axes x, y, z. Default: every factorization is tried");
   app.add_option("--memory-gb", options.memory_gb, "Most memory of a device, in 2^30 bytes. Default: the cluster's")
       ->check(number_within(kLeastMemoryGb, kMostMemoryGb));
+  app.add_flag("--no-rematerialization", options.no_rematerialization,
+               "Keep all values that the backward pass reads, also where memory is short; else it may make some anew");
   app.add_option("--gap", options.gap,
                  "Stop when (objective - bound) / objective is proved to be at most this; 0: the best plan there is")
       ->default_str("0.01")
@@ -130,6 +132,7 @@ compiler::PlanOptions planner_options(const StepOptions& options) {
   result.search.allow_all_to_all = !options.no_all_to_all;
   result.search.allow_replicated_parameters = !options.no_replicated_parameters;
   if (options.memory_gb) result.memory_cap_bytes = std::llround(*options.memory_gb * static_cast<double>(1 << 30));
+  result.rematerialize = !options.no_rematerialization;
   result.relative_gap = options.gap;
   const std::optional<int64_t> of_hosts = devices_of_hosts(options);
   const bool none = result.method == compiler::Method::kNone;

@@ -30,6 +30,7 @@ struct StepOptions {
   bool no_all_gather = false;
   bool no_all_to_all = false;
   bool no_replicated_parameters = false;
+  bool no_rematerialization = false;
   std::string cluster = "local-cpu";
   int64_t hosts = 0;  ///< 0: not given.
   int64_t micro_batches = 1;
@@ -43,9 +44,9 @@ struct StepOptions {
 void add_step_options(CLI::App& app, StepOptions& options);
 
 /// The options among them that say what a plan must be like: a stored plan takes none of them.
-inline constexpr std::array<const char*, 8> kPlacementOptions = {
-    "--constraint",    "--output-constraint", "--force-batch-axis",         "--prefer-reduce-scatter",
-    "--no-all-gather", "--no-all-to-all",     "--no-replicated-parameters", "--memory-gb"};
+inline constexpr std::array<const char*, 9> kPlacementOptions = {
+    "--constraint",    "--output-constraint",        "--force-batch-axis", "--prefer-reduce-scatter", "--no-all-gather",
+    "--no-all-to-all", "--no-replicated-parameters", "--memory-gb",        "--no-rematerialization"};
 
 /// The options as the planner wants them; the progress callback is left empty. Nothing is read but a cluster's file.
 /// The device count is: 1 for method none, else --devices, else the mesh's product, else that of the hosts, else 8.

@@ -21,6 +21,8 @@ struct ParallelMethod {
   std::optional<std::vector<int64_t>> mesh_shape;
   /// Most bytes that a device may hold; empty: the cluster's device memory.
   std::optional<int64_t> memory_budget_bytes;
+  /// Whether the backward pass may make values of the forward pass anew, not to keep them, where memory binds.
+  bool rematerialize = true;
   /// Parts that the batch is cut into, in order, along its first dim. The function is traced on one part; its value,
   /// auxiliary outputs and gradients are averaged over the parts (see value_and_grad), then what follows runs once.
   int64_t num_micro_batches = 1;

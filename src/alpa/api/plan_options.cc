@@ -48,6 +48,7 @@ compiler::PlanOptions plan_options(const ParallelMethod& method, const ClusterSt
   options.cluster = cluster.spec;
   if (method.mesh_shape) options.mesh = mesh::LogicalMesh(*method.mesh_shape);
   options.memory_cap_bytes = method.memory_budget_bytes;
+  options.rematerialize = method.rematerialize;
   options.constraints = constraints(manual.inputs, "manual_sharding_option.inputs");
   options.output_constraints = constraints(manual.outputs, "manual_sharding_option.outputs");
   options.axis_names = manual.mesh_axis_names;

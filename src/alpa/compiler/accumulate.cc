@@ -67,8 +67,12 @@ void accumulate(Program& program, int64_t micro_batches, const passes::PassObser
     return passes::drop_markers(written.module);  // those in loops and branches
   };
   program.module = passes::run_pass("write_accumulation", program.module, write, observer);
+  build_graph(program);
+}
+
+void build_graph(Program& program) {
   program.graph = hlo::build_value_graph(program.module);
-  count_executions(program.module, *program.accumulation, program.graph);
+  if (program.accumulation) count_executions(program.module, *program.accumulation, program.graph);
 }
 
 }  // namespace alpa::compiler

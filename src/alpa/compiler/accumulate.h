@@ -9,4 +9,7 @@ namespace alpa::compiler {
 /// passes::write_accumulation.
 void accumulate(Program& program, int64_t micro_batches, const passes::PassObserver& observer);
 
+/// Gives a program the graph of values of its module: what runs once a micro-batch is executed so often.
+void build_graph(Program& program);
+
 }  // namespace alpa::compiler

@@ -6,6 +6,7 @@
 #include "alpa/compiler/build.h"
 #include "alpa/compiler/check_plan.h"
 #include "alpa/compiler/compile_accumulated.h"
+#include "alpa/compiler/rematerialized.h"
 #include "alpa/cost/reshard_model.h"
 #include "alpa/passes/annotate.h"
 #include "alpa/passes/as_replicas.h"
@@ -32,7 +33,10 @@ cost::CollectiveModel collectives_of(const plan::Plan& plan) {
 
 }  // namespace
 
-hlo::Module annotated_module(const Program& program, const plan::Plan& plan, const passes::PassObserver& observer) {
+hlo::Module annotated_module(const Program& step, const plan::Plan& of_step, const passes::PassObserver& observer) {
+  const PlannedProgram planned = planned_program(step, of_step, observer);
+  const Program& program = planned.program;
+  const plan::Plan& plan = planned.plan;
   const cost::CollectiveModel collectives = collectives_of(plan);
   cost::ReshardModel reshard(collectives);
   const auto annotate = [&](const hlo::Module& module) {
@@ -60,8 +64,11 @@ hlo::Module rewritten_module(const hlo::Module& partitioned, int64_t num_devices
   return passes::run_pass("as_replicas", module, passes::as_replicas, observer);
 }
 
-Compiled compile(const Program& program, const plan::Plan& plan, const pjrt::Client& client,
+Compiled compile(const Program& step, const plan::Plan& of_step, const pjrt::Client& client,
                  const CompileRequest& request) {
+  const PlannedProgram planned = planned_program(step, of_step, request.observer);
+  const Program& program = planned.program;
+  const plan::Plan& plan = planned.plan;
   check_plan(program, plan);
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::optional<int>> feeds;

@@ -6,6 +6,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/compiler/build.h"
+#include "alpa/compiler/rematerialized.h"
 #include "alpa/passes/defer_sums.h"
 #include "alpa/passes/drop_dead_collectives.h"
 #include "alpa/passes/merge_all_reduces.h"
@@ -237,8 +238,9 @@ BuiltParts build_parts(const Program& program, const plan::Plan& plan, const Pla
 }  // namespace
 
 PlannedParts planned_parts(const Program& program, const plan::Plan& plan) {
-  passes::SplitAccumulation split = passes::split_accumulation(program.module, *program.accumulation);
-  const PartMaker maker(program, plan);
+  const PlannedProgram whole = planned_program(program, plan);
+  passes::SplitAccumulation split = passes::split_accumulation(whole.program.module, *program.accumulation);
+  const PartMaker maker(whole.program, whole.plan);
   return {maker.accumulate(std::move(split.accumulate)), maker.apply(std::move(split.apply))};
 }
 

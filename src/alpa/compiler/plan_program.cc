@@ -9,6 +9,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/compiler/placement_demands.h"
+#include "alpa/compiler/recompute_search.h"
 #include "alpa/compiler/state_inputs.h"
 #include "alpa/planner/intra/intra.h"
 #include "alpa/planner/intra/output_placements.h"
@@ -164,11 +165,9 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
       least, /*proved=*/false);
 }
 
-/// A plan and the problem that it answers, if that is to be observed.
-struct MeshPlan {
-  plan::Plan plan;
-  std::optional<solver::Problem> problem;
-};
+int64_t memory_cap(const PlanOptions& options) {
+  return options.memory_cap_bytes.value_or(static_cast<int64_t>(options.cluster.device.memory_bytes));
+}
 
 std::vector<hlo::Opcode> forbidden_collectives(const SearchSpace& search) {
   std::vector<hlo::Opcode> kinds;
@@ -202,7 +201,8 @@ solver::Options solver_options(const PlanOptions& options) {
   return solver;
 }
 
-MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
+MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh,
+                      int64_t cap_bytes) {
   const std::vector<hlo::Opcode> forbidden = forbidden_collectives(options.search);
   const cost::CollectiveModel collectives = cost::CollectiveModel(options.cluster, mesh).without(forbidden);
   const PlacementDemands demands = placement_demands(program, options, mesh);
@@ -211,7 +211,6 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
     require_batch(program.meta, options.method);
     if (!data_parallel) raise_batch_does_not_divide(program, options.method, mesh);
   }
-  const int64_t memory = options.memory_cap_bytes.value_or(static_cast<int64_t>(options.cluster.device.memory_bytes));
   planner::IntraRequest request{.module = program.module,
                                 .graph = program.graph,
                                 .collectives = collectives,
@@ -220,8 +219,8 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
                                 .pins = demands.values,
                                 .pinned_outputs = demands.outputs,
                                 .input_copies = copies_of_inputs(program),
-                                .memory_cap_bytes = memory,
-                                .device_memory_bytes = memory,
+                                .memory_cap_bytes = cap_bytes,
+                                .device_memory_bytes = memory_cap(options),
                                 .search = search_of(options.method),
                                 .divisions = divisions_of(program, options, demands),
                                 .start_inputs = {},
@@ -243,6 +242,14 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
   }
   for (const hlo::Opcode kind : forbidden) plan.forbidden_collectives.emplace_back(hlo::name(kind));
   return {std::move(plan), std::move(assignment.problem)};
+}
+
+MeshPlan plan_within_cap(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
+  const PlanWithin plan = [&](const Program& one, int64_t cap_bytes) {
+    return plan_on_mesh(one, options, mesh, cap_bytes);
+  };
+  if (!options.rematerialize) return plan(program, memory_cap(options));
+  return plan_recomputing({program, options.cluster.device, mesh.num_devices(), memory_cap(options), plan});
 }
 
 }  // namespace
@@ -331,7 +338,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   for (const mesh::LogicalMesh& mesh : meshes) {
     if (options.progress) options.progress("planning on mesh " + mesh.to_string(), elapsed());
     try {
-      MeshPlan found = plan_on_mesh(program, options, mesh);
+      MeshPlan found = plan_within_cap(program, options, mesh);
       bound = std::min(bound, found.plan.bound_seconds);
       if (!best || found.plan.objective_seconds < best->plan.objective_seconds) best = std::move(found);
     } catch (const InfeasibleError& error) {

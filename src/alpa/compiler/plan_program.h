@@ -52,6 +52,7 @@ struct PlanOptions {
   /// What constraints call the mesh's axes, in order; empty: x, y, z.
   std::vector<std::string> axis_names;
   SearchSpace search;
+  bool rematerialize = true;           ///< Whether the backward pass may make values anew where memory binds.
   double relative_gap = 0.01;          ///< Stop when the plan is proved this close to the best.
   int64_t proof_work = 3'000'000'000;  ///< Elementary operations of a first try to prove the best: a second or two.
   double time_limit_seconds = 120;     ///< Of one solve; the last guard.

@@ -230,6 +230,7 @@ std::string to_json(const Plan& plan) {
   if (!plan.forbidden_collectives.empty()) json["forbidden_collectives"] = plan.forbidden_collectives;
   json["inputs"] = tensors_to_json(plan.inputs, plan.mesh);
   json["outputs"] = tensors_to_json(plan.outputs, plan.mesh);
+  if (!plan.rematerialized.empty()) json["rematerialized"] = plan.rematerialized;
   json["ops"] = Json::object();
   for (const auto& [name, specs] : plan.ops) {
     if (specs.size() == 1) {
@@ -286,6 +287,7 @@ Plan read_plan(std::string_view text, const Reader& read) {
   plan.forbidden_collectives = read.forbidden_collectives(json);
   plan.inputs = read.tensors(json, "inputs", plan.mesh);
   plan.outputs = read.tensors(json, "outputs", plan.mesh);
+  if (json.contains("rematerialized")) plan.rematerialized = read.texts(json, "rematerialized");
   plan.ops = read.specs(json, "ops", plan.mesh, /*one_is_bare=*/true);
   if (json.contains("operands")) plan.operands = read.specs(json, "operands", plan.mesh, /*one_is_bare=*/false);
   if (json.contains("deferred_sums")) plan.deferred_sums = read.texts(json, "deferred_sums");

@@ -45,6 +45,9 @@ struct Plan {
   std::vector<std::string> forbidden_collectives;      ///< Opcodes that no change of placement may use.
   std::vector<TensorPlan> inputs;
   std::vector<TensorPlan> outputs;
+  /// Instructions of the program whose values the backward pass makes anew (passes::rematerialize). The names in `ops`
+  /// and `operands` are those of the program that does so.
+  std::vector<std::string> rematerialized;
   /// Placement of each array that an instruction makes, tuples flattened. Names are those of the program with calls
   /// inlined.
   std::map<std::string, std::vector<sharding::ShardingSpec>> ops;

@@ -21,6 +21,7 @@ Plan example() {
   plan.inputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)}};
   plan.outputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)},
                   {"loss", tensor::Shape(tensor::DType::kF32, {}), {}}};
+  plan.rematerialized = {"tanh.4", "dot.5"};
   plan.ops["dot.1"] = {sharding::parse_spec("(x,y)", plan.mesh, 2)};
   plan.ops["while.2"] = {sharding::parse_spec("()", plan.mesh, 0), sharding::parse_spec("(y)", plan.mesh, 1)};
   plan.ops["empty.3"] = {};
@@ -38,6 +39,7 @@ TEST(Plan, SurvivesJson) {
   EXPECT_EQ(again.inputs, plan.inputs);
   EXPECT_EQ(again.collectives, plan.collectives);
   EXPECT_EQ(again.forbidden_collectives, plan.forbidden_collectives);
+  EXPECT_EQ(again.rematerialized, plan.rematerialized);
 }
 
 // What CONTRACTS lists is enough.

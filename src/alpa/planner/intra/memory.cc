@@ -49,6 +49,7 @@ class LifetimeFinder {
       for (const hlo::ValueId operand : graph_.nodes[static_cast<size_t>(id)].operands)
         extend(operand, done_[static_cast<size_t>(id)]);
     }
+    pass_barriers();
     find_ends();
     for (const hlo::Tie& tie : graph_.ties) cross(tie);
     keep_inputs_and_outputs();
@@ -89,6 +90,16 @@ class LifetimeFinder {
   void extend(hlo::ValueId value, int64_t until) {
     Lifetime& life = lives_[producer(value)];
     life.end = std::max(life.end, until + 1);
+  }
+
+  // What a barrier gives is what it got.
+  void pass_barriers() {
+    for (hlo::NodeId id = count() - 1; id >= 0; --id) {
+      const Node& node = graph_.nodes[static_cast<size_t>(id)];
+      if (node.kind != Node::Kind::kOperation || opcode_of(module_, node) != Opcode::kOptimizationBarrier) continue;
+      lives_[static_cast<size_t>(id)].occupies = false;
+      extend(node.operands[0], lives_[static_cast<size_t>(id)].end - 1);
+    }
   }
 
   // The last node of each computation, those of its own loops and branches among them; callees come before callers.

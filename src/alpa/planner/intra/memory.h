@@ -17,8 +17,8 @@ struct Lifetime {
 /// By node. Inputs that the module donates live until their last use, other inputs and all outputs to the end; what a
 /// loop carries lives to the loop's end, and its next value in its memory where it is dead by then.
 /// An elementwise, broadcast or reshape result with a single user that is elementwise or a reduction is taken to be
-/// fused into it; its operands then live until that user is done. Copies that changes of placement make are not
-/// counted.
+/// fused into it; its operands then live until that user is done. A barrier hands on its operand. Copies that changes
+/// of placement make are not counted.
 std::vector<Lifetime> lifetimes(const hlo::Module& module, const hlo::ValueGraph& graph);
 
 }  // namespace alpa::planner

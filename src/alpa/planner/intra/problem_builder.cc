@@ -187,8 +187,21 @@ class ProblemBuilder {
     return hlo::is_elementwise(request_.module.computation(node(id).computation)[node(id).instruction].opcode);
   }
 
-  // The operand whose placement an elementwise operation takes, or -1.
+  bool barrier(NodeId id) const {
+    return node(id).kind == Node::Kind::kOperation &&
+           request_.module.computation(node(id).computation)[node(id).instruction].opcode ==
+               hlo::Opcode::kOptimizationBarrier;
+  }
+
+  // Whether what is made of its result may take its placement: as what a barrier got.
+  bool followable(NodeId id) const {
+    while (barrier(id)) id = value(node(id).operands[0]).producer;
+    return elementwise(id) || node(id).kind != Node::Kind::kOperation;
+  }
+
+  // The operand whose placement an elementwise operation or a barrier takes, or -1.
   int followed_operand(NodeId id) const {
+    if (barrier(id)) return generator(value(node(id).operands[0]).producer) ? -1 : 0;
     if (!elementwise(id) || value(node(id).results[0]).shape.rank() == 0 || pinned_.contains(id)) return -1;
     int best = -1;
     int64_t best_depth = -1;
@@ -200,9 +213,7 @@ class ProblemBuilder {
       best = static_cast<int>(k);
     }
     if (best < 0) return -1;
-    const NodeId producer = value(node(id).operands[static_cast<size_t>(best)]).producer;
-    const bool followable = elementwise(producer) || node(producer).kind != Node::Kind::kOperation;
-    return followable ? best : -1;
+    return followable(value(node(id).operands[static_cast<size_t>(best)]).producer) ? best : -1;
   }
 
   void add_operand_edges(NodeId id) {

@@ -20,7 +20,8 @@ struct IntraProblem {
 };
 
 /// An elementwise operation takes the placement of the operand that was computed last (the deepest), if that is itself
-/// elementwise or an input: that edge is forbidden but for equal specs, and the solver contracts it.
+/// elementwise or an input: that edge is forbidden but for equal specs, and the solver contracts it. So is that of a
+/// barrier: what it holds lies as it was given, and changes of placement come after it.
 /// Source: "following" in Alpa, OSDI'22, §4.2.
 IntraProblem build_problem(const IntraRequest& request, cost::ReshardModel& reshard);
 
