@@ -46,11 +46,12 @@ class Progress {
 };
 
 /// Arrays and where they lie, one line for those of all blocks that are alike: "blocks[*].attn.qkv.kernel".
-inline void print_placements(const std::vector<std::string>& names, const std::vector<std::string>& placements) {
+inline void print_placements(const std::vector<std::string>& names,
+                             const std::vector<alpa::PlacementSpec>& placements) {
   static const std::regex index("\\[[0-9]+\\]");
   std::vector<std::string> shown;
   for (size_t k = 0; k < names.size(); ++k) {
-    const std::string line = std::regex_replace(names[k], index, "[*]") + '\t' + placements[k];
+    const std::string line = std::regex_replace(names[k], index, "[*]") + '\t' + placements[k].to_string();
     if (std::find(shown.begin(), shown.end(), line) == shown.end()) shown.push_back(line);
   }
   for (const std::string& line : shown) {

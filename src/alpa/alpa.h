@@ -2,7 +2,9 @@
 
 /// The library: arrays, derivatives, and training steps that run on all devices.
 #include "alpa/api/cluster.h"
+#include "alpa/api/create_state_parallel.h"
 #include "alpa/api/executable.h"
+#include "alpa/api/follow_parallel.h"
 #include "alpa/api/method.h"
 #include "alpa/api/parallelize.h"
 #include "alpa/base/error.h"
@@ -29,4 +31,5 @@
 #include "alpa/frontend/pytree.h"
 #include "alpa/frontend/random.h"
 #include "alpa/frontend/save.h"
+#include "alpa/frontend/shape_dtype_struct.h"
 #include "alpa/frontend/transforms.h"

@@ -1,12 +1,9 @@
 #include "alpa/api/arguments.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 
 #include "alpa/api/micro_batches.h"
+#include "alpa/api/type_name.h"
 #include "alpa/base/error.h"
 #include "alpa/frontend/trace.h"
 
@@ -38,14 +35,6 @@ void append_shape(std::string& key, const Array& array) {
 
 namespace {
 
-// The name of a type as its author wrote it.
-std::string readable(const char* type) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(type, nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 ? name.get() : type;
-}
-
 struct SpareLists {
   std::vector<const Array*> arrays;
   std::string key;
@@ -69,13 +58,13 @@ void raise_not_hashable(size_t argument, const char* type) {
   raise<InvalidArgumentError>("parallelize",
                               "static argument {} is a {}, which cannot be told apart by value: give it std::hash and "
                               "operator==, or list its fields with ALPA_PYTREE",
-                              argument, readable(type));
+                              argument, readable_name(type));
 }
 
 void raise_address(size_t argument, const char* type) {
   raise<InvalidArgumentError>(
       "parallelize", "static argument {} is a {}: what lies at an address may change, so pass the value itself",
-      argument, readable(type));
+      argument, readable_name(type));
 }
 
 void require_no_arrays(size_t argument, const std::vector<std::string>& paths) {
@@ -94,7 +83,7 @@ void require_outside_traces() {
 void raise_not_dynamic(size_t argument, const char* type) {
   raise<InvalidArgumentError>("parallelize",
                               "argument {} is a {}, which holds no arrays: make it static (static_argnums) or an Array",
-                              argument, readable(type));
+                              argument, readable_name(type));
 }
 
 Step trace_step(StepInputs inputs, int64_t micro_batches,
@@ -117,8 +106,13 @@ Step trace_step(StepInputs inputs, int64_t micro_batches,
                                   output_names[k]);
   }
   frontend::Closure closure = std::move(scope).finish(std::move(results));
-  return {std::move(closure.function), std::move(inputs.names), output_names,
-          std::move(inputs.donated),   std::move(inputs.batch), micro_batches};
+  return {std::move(closure.function),
+          std::move(inputs.names),
+          output_names,
+          std::move(inputs.donated),
+          std::move(inputs.batch),
+          micro_batches,
+          {}};
 }
 
 }  // namespace alpa::api

@@ -142,14 +142,14 @@ class CompiledStep : public Executable, public Tenant {
     return arrays;
   }
 
-  std::vector<std::string> get_input_placement_specs() const override {
-    std::vector<std::string> specs = placements(plan_.inputs);
+  std::vector<PlacementSpec> get_input_placement_specs() const override {
+    std::vector<PlacementSpec> specs = placements(plan_.inputs);
     for (size_t k = 0; k < specs.size(); ++k) {
-      if (cut_[k]) specs[k] = fmt::format("{} x {}", micro_batches_, specs[k]);
+      if (cut_[k]) specs[k].micro_batches = micro_batches_;
     }
     return specs;
   }
-  std::vector<std::string> get_output_placement_specs() const override { return placements(plan_.outputs); }
+  std::vector<PlacementSpec> get_output_placement_specs() const override { return placements(plan_.outputs); }
 
   std::string get_hlo_text() const override {
     std::string text;
@@ -222,12 +222,11 @@ class CompiledStep : public Executable, public Tenant {
     return {std::move(parts.accumulate.module), std::move(parts.apply.module)};
   }
 
-  std::vector<std::string> placements(const std::vector<plan::TensorPlan>& tensors) const {
-    std::vector<std::string> text;
+  std::vector<PlacementSpec> placements(const std::vector<plan::TensorPlan>& tensors) const {
+    std::vector<PlacementSpec> specs;
     for (const plan::TensorPlan& tensor : tensors)
-      text.push_back(
-          fmt::format("{} {}", tensor::to_string(tensor.shape), sharding::to_string(tensor.spec, plan_.mesh)));
-    return text;
+      specs.push_back({tensor.name, tensor.shape, tensor.spec, plan_.mesh});
+    return specs;
   }
 
   const std::vector<tensor::PlacedValue*>& values_of(std::span<const Array* const> arguments) const {
@@ -358,7 +357,7 @@ std::shared_ptr<Executable> compile_step(const Step& step, const ParallelMethod&
   auto cluster = api::cluster();
   compiler::Program program = compiler::program_from_module(
       frontend::lower(*step.function, "train_step", step.input_names), meta_of(step), step.micro_batches);
-  plan::Plan plan = compiler::plan_program(program, plan_options(method, *cluster));
+  plan::Plan plan = compiler::plan_program(program, plan_options(method, step, *cluster));
   auto compiled = std::make_shared<CompiledStep>(cluster, step, std::move(program), std::move(plan));
   cluster->admit(compiled);
   return compiled;

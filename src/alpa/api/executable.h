@@ -1,11 +1,13 @@
 #pragma once
 
+#include <any>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "alpa/api/method.h"
+#include "alpa/api/placement_spec.h"
 #include "alpa/frontend/array.h"
 #include "alpa/frontend/trace.h"
 
@@ -30,10 +32,10 @@ class Executable {
   /// The arguments where the step wants them.
   std::vector<Array> preshard_dynamic_args(const std::vector<Array>& arguments);
   virtual std::vector<Array> preshard(std::span<const Array* const> arguments) = 0;
-  /// Placements, as text: "f32[64,256] (x,None)"; of a batch that is cut into 4 micro-batches those of the parts, as
-  /// "4 x f32[16,256] (x,None)".
-  virtual std::vector<std::string> get_input_placement_specs() const = 0;
-  virtual std::vector<std::string> get_output_placement_specs() const = 0;
+  /// One an array of the dynamic arguments, in order.
+  virtual std::vector<PlacementSpec> get_input_placement_specs() const = 0;
+  /// One an array of the result, in order.
+  virtual std::vector<PlacementSpec> get_output_placement_specs() const = 0;
   /// The partitioned program of one device, as text; of a program on one device that program. With micro-batches two
   /// programs: the one that runs for each of them, then the one that applies the gradients.
   virtual std::string get_hlo_text() const = 0;
@@ -61,6 +63,7 @@ struct Step {
   std::vector<bool> donated;  ///< By input.
   std::vector<bool> batch;    ///< By input: its first dim is the batch.
   int64_t micro_batches = 1;  ///< The function is that of one of so many parts of the batch.
+  std::any result;            ///< The tree that the function returned, its arrays as shape_dtype_struct.
 };
 
 /// Plans and compiles. Errors: those of the planner and the plug-in.

@@ -8,8 +8,22 @@
 #include <vector>
 
 #include "alpa/api/sharding_option.h"
+#include "alpa/mesh/logical_mesh.h"
+#include "alpa/sharding/spec.h"
 
 namespace alpa {
+
+namespace api {
+
+struct Step;
+
+/// Placements that a step must keep; the rest is planned around them.
+struct FixedPlacements {
+  std::optional<mesh::LogicalMesh> mesh;
+  std::vector<std::optional<sharding::ShardingSpec>> inputs, outputs;  ///< One each, or none at all.
+};
+
+}  // namespace api
 
 /// How a step is spread over the devices.
 struct ParallelMethod {
@@ -30,6 +44,8 @@ struct ParallelMethod {
   /// What the planner must and may do, and placements that are given: those of ShardParallel are options.
   virtual AutoShardingOption auto_sharding() const { return {}; }
   virtual ManualShardingOption manual_sharding() const { return {}; }
+  /// What of a step lies where another step has it. Errors: InvalidArgumentError if the two do not fit.
+  virtual api::FixedPlacements fixed_placements(const api::Step&) const { return {}; }
 };
 
 /// Each operator and tensor is sharded as the planner finds best, under the options' constraints.

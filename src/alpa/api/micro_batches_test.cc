@@ -213,7 +213,7 @@ TEST_P(MicroBatches, ExecutablesTellOfBothPrograms) {
   const size_t first = text.find("ENTRY");
   ASSERT_NE(first, std::string::npos);
   EXPECT_NE(text.find("ENTRY", first + 1), std::string::npos);
-  EXPECT_THAT(executable->get_input_placement_specs().at(3), HasSubstr("4 x f32[16,16]"));
+  EXPECT_THAT(executable->get_input_placement_specs().at(3).to_string(), HasSubstr("4 x f32[16,16]"));
   EXPECT_THAT(executable->get_plan(), HasSubstr("\"micro_batches\":4"));
   const int64_t batch_bytes = 64 * (16 + 8) * 4 / 8;
   EXPECT_GT(executable->get_total_allocation_size(), batch_bytes);

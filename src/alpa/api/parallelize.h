@@ -17,6 +17,7 @@
 #include "alpa/api/executable.h"
 #include "alpa/api/method.h"
 #include "alpa/frontend/pytree.h"
+#include "alpa/frontend/shape_dtype_struct.h"
 #include "alpa/frontend/transforms.h"
 
 namespace alpa {
@@ -99,7 +100,7 @@ class ParallelizedFunction {
   struct Entry {
     std::string key;
     std::shared_ptr<Executable> executable;
-    std::any result;   ///< What the function returned while it was traced: the structure of each result.
+    std::any result;   ///< What the function returned while it was traced, of its arrays the shapes alone.
     std::any statics;  ///< The static arguments, to compare what is told apart by its hash.
   };
   struct Shared {
@@ -257,12 +258,13 @@ class ParallelizedFunction {
       } else {
         const Result result = api::call(shared_->function, traced);
         output_names = tree_paths(result, "result");
-        entry->result = tree_map(result, [](const Array&) { return Array(); });
+        entry->result = tree_map(
+            result, [](const Array& array) { return array.defined() ? shape_dtype_struct(array.shape()) : Array(); });
         return tree_leaves(result);
       }
     };
-    const api::Step step =
-        api::trace_step(std::move(inputs), shared_->options.method->num_micro_batches, flat, output_names);
+    api::Step step = api::trace_step(std::move(inputs), shared_->options.method->num_micro_batches, flat, output_names);
+    step.result = entry->result;
     entry->executable = api::compile_step(step, *shared_->options.method);
     Tuple statics = all;  // without the arrays, which would otherwise live as long as the compiled step
     for_each_dynamic(statics, call.kinds, [](size_t, auto& argument) {

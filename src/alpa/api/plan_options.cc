@@ -14,6 +14,15 @@ std::vector<compiler::Constraint> constraints(const std::vector<ArrayPlacement>&
   return result;
 }
 
+// In the axis names that constraints have by default.
+void add_fixed(const std::vector<std::optional<sharding::ShardingSpec>>& placements,
+               const std::vector<std::string>& names, const mesh::LogicalMesh& mesh, const std::string& option,
+               std::vector<compiler::Constraint>& constraints) {
+  for (size_t k = 0; k < placements.size(); ++k) {
+    if (placements[k]) constraints.push_back({names[k], sharding::to_string(*placements[k], mesh), option});
+  }
+}
+
 std::string axis_name(int axis, const std::vector<std::string>& names) {
   const std::vector<std::string> all = names.empty() ? std::vector<std::string>{"x", "y", "z"} : names;
   require<InvalidArgumentError>(axis >= 0 && axis < static_cast<int>(all.size()), kPlace,
@@ -34,7 +43,7 @@ compiler::SearchSpace search_space(const AutoShardingOption& option, const Manua
 
 }  // namespace
 
-compiler::PlanOptions plan_options(const ParallelMethod& method, const ClusterState& cluster) {
+compiler::PlanOptions plan_options(const ParallelMethod& method, const Step& step, const ClusterState& cluster) {
   const AutoShardingOption option = method.auto_sharding();
   const ManualShardingOption manual = method.manual_sharding();
   require<InvalidArgumentError>(method.memory_budget_bytes.value_or(0) >= 0, kPlace, "memory_budget_bytes is {}",
@@ -55,6 +64,11 @@ compiler::PlanOptions plan_options(const ParallelMethod& method, const ClusterSt
   options.search = search_space(option, manual);
   options.relative_gap = option.relative_gap;
   options.proof_work = option.proof_work;
+  const FixedPlacements fixed = method.fixed_placements(step);
+  if (!fixed.mesh) return options;
+  options.mesh = fixed.mesh;
+  add_fixed(fixed.inputs, step.input_names, *fixed.mesh, "the followed step", options.constraints);
+  add_fixed(fixed.outputs, step.output_names, *fixed.mesh, "the training step", options.output_constraints);
   return options;
 }
 
