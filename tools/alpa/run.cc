@@ -10,6 +10,7 @@
 #include "alpa/base/file.h"
 #include "alpa/base/output_file.h"
 #include "alpa/compiler/compile.h"
+#include "alpa/compiler/device_compiler.h"
 #include "alpa/hlo/flops.h"
 #include "alpa/passes/split_accumulation.h"
 #include "alpa/plan/checksum.h"
@@ -269,6 +270,7 @@ int run(RunOptions options) {
   check_inputs(program, options.inputs);
   ClientSource source(options.step.plugin_option(), planner.num_devices);
   const pjrt::Client& client = client_of(source, planner.num_devices);
+  planner.compiler = compiler::device_compiler(client.plugin());
   const plan::Plan plan = make_plan(options, program, planner, progress);
   dump.plan(plan);
   progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));

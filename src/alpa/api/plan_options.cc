@@ -1,6 +1,7 @@
 #include "alpa/api/plan_options.h"
 
 #include "alpa/base/error.h"
+#include "alpa/compiler/device_compiler.h"
 
 namespace alpa::api {
 namespace {
@@ -55,6 +56,7 @@ compiler::PlanOptions plan_options(const ParallelMethod& method, const Step& ste
   options.method = compiler::parse_method(method.name());
   options.num_devices = cluster.num_devices;
   options.cluster = cluster.spec;
+  options.compiler = compiler::device_compiler(cluster.client.plugin());
   if (method.mesh_shape) options.mesh = mesh::LogicalMesh(*method.mesh_shape);
   options.memory_cap_bytes = method.memory_budget_bytes;
   options.rematerialize = method.rematerialize;

@@ -225,6 +225,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
                                 .divisions = divisions_of(program, options, demands),
                                 .start_inputs = {},
                                 .solver = solver_options(options),
+                                .compiler = options.compiler,
                                 .keep_problem = static_cast<bool>(options.problem_observer)};
   place_inputs(program, options, demands, data_parallel ? &*data_parallel : nullptr, request);
   if (data_parallel) request.start_inputs = *data_parallel;

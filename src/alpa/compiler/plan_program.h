@@ -9,6 +9,7 @@
 #include "alpa/compiler/program.h"
 #include "alpa/mesh/cluster.h"
 #include "alpa/plan/plan.h"
+#include "alpa/planner/intra/device_program.h"
 #include "alpa/solver/problem.h"
 
 namespace alpa::compiler {
@@ -53,6 +54,7 @@ struct PlanOptions {
   std::vector<std::string> axis_names;
   SearchSpace search;
   bool rematerialize = true;           ///< Whether the backward pass may make values anew where memory binds.
+  planner::DeviceCompiler compiler;    ///< Of the plug-in that will run it (device_compiler.h).
   double relative_gap = 0.01;          ///< Stop when the plan is proved this close to the best.
   int64_t proof_work = 3'000'000'000;  ///< Elementary operations of a first try to prove the best: a second or two.
   double time_limit_seconds = 120;     ///< Of one solve; the last guard.

@@ -61,8 +61,9 @@ struct Gap {
 // Of one computation; parameters and roots lie in memory of whoever runs it.
 class Simulation {
  public:
-  Simulation(const DeviceProgram& program, const KernelGraph& graph, const std::vector<DeviceAlias>& aliases)
-      : program_(program), graph_(graph), aliases_(aliases), order_(breadth_first(graph)) {}
+  Simulation(const DeviceProgram& program, const DeviceCompiler& compiler, const KernelGraph& graph,
+             const std::vector<DeviceAlias>& aliases)
+      : program_(program), compiler_(compiler), graph_(graph), aliases_(aliases), order_(breadth_first(graph)) {}
 
   Peak run() {
     find_positions();
@@ -199,6 +200,7 @@ class Simulation {
   Peak peak_of_called(const Kernel& kernel) const;
 
   const DeviceProgram& program_;
+  const DeviceCompiler& compiler_;
   const KernelGraph& graph_;
   const std::vector<DeviceAlias>& aliases_;
   const std::vector<int32_t> order_;
@@ -209,9 +211,11 @@ class Simulation {
   std::vector<char> elsewhere_;  // by buffer: in a gap, or in the memory of another
 };
 
-Peak peak_of(const DeviceProgram& program, int32_t computation, const std::vector<DeviceAlias>& aliases) {
-  const KernelGraph graph = with_copies(program, fuse(program.computations[index(computation)]), aliases);
-  return Simulation(program, graph, aliases).run();
+Peak peak_of(const DeviceProgram& program, const DeviceCompiler& compiler, int32_t computation,
+             const std::vector<DeviceAlias>& aliases) {
+  KernelGraph fused = fuse(program.computations[index(computation)], compiler);
+  const KernelGraph graph = with_copies(program, std::move(fused), aliases);
+  return Simulation(program, compiler, graph, aliases).run();
 }
 
 Peak Simulation::peak_of_called(const Kernel& kernel) const {
@@ -220,7 +224,7 @@ Peak Simulation::peak_of_called(const Kernel& kernel) const {
     std::vector<DeviceAlias> carried;
     const auto roots = static_cast<int32_t>(program_.computations[index(callee)].roots.size());
     for (int32_t k = 0; kernel.opcode == Opcode::kWhile && k < roots; ++k) carried.push_back({k, k});
-    Peak one = peak_of(program_, callee, carried);
+    Peak one = peak_of(program_, compiler_, callee, carried);
     if (one.bytes > most.bytes) most = std::move(one);
   }
   return most;
@@ -253,7 +257,7 @@ Peak Simulation::find_peak() {
 
 }  // namespace
 
-DeviceMemory memory_of(const DeviceProgram& program) {
+DeviceMemory memory_of(const DeviceProgram& program, const DeviceCompiler& compiler) {
   const DeviceComputation& entry = program.computations[index(program.entry)];
   DeviceMemory memory;
   for (const int32_t parameter : entry.parameters)
@@ -264,7 +268,7 @@ DeviceMemory memory_of(const DeviceProgram& program) {
     if (!aliased[k])
       memory.output_bytes += entry.ops[index(entry.roots[k].op)].results[index(entry.roots[k].result)].bytes;
   }
-  Peak peak = peak_of(program, program.entry, program.aliases);
+  Peak peak = peak_of(program, compiler, program.entry, program.aliases);
   memory.temp_bytes = peak.bytes;
   memory.alive = std::move(peak.alive);
   return memory;

@@ -25,6 +25,6 @@ struct DeviceMemory {
 /// place from being overwritten too early, in the compiler's order (breadth first: what can run, runs in the order in
 /// which it became able to), each buffer from its making to its last use.
 /// Cost: O(n log n), and for each donated parameter the operations between its uses and its new value.
-DeviceMemory memory_of(const DeviceProgram& program);
+DeviceMemory memory_of(const DeviceProgram& program, const DeviceCompiler& compiler = {});
 
 }  // namespace alpa::planner

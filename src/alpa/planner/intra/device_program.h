@@ -7,6 +7,11 @@
 
 namespace alpa::planner {
 
+/// What differs between versions of XLA's CPU compiler.
+struct DeviceCompiler {
+  bool library_reductions = true;  ///< Large reductions are calls of a library, into which nothing but products fuses.
+};
+
 /// An array of a device's program: which result of which operation of the same computation.
 struct DeviceValue {
   int32_t op = 0;

@@ -10,6 +10,7 @@
 #include "alpa/cost/collective_model.h"
 #include "alpa/cost/reshard_model.h"
 #include "alpa/hlo/value_graph.h"
+#include "alpa/planner/intra/device_program.h"
 #include "alpa/planner/intra/strategy.h"
 #include "alpa/sharding/spec_pattern.h"
 #include "alpa/solver/solve.h"
@@ -65,7 +66,8 @@ struct IntraRequest {
   /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.
   std::vector<std::optional<sharding::ShardingSpec>> start_inputs;
   solver::Options solver;
-  bool keep_problem = false;  ///< Whether the assignment keeps the labelling problem that it answers.
+  DeviceCompiler compiler = {};  ///< What will compile the plan's program: its memory is predicted.
+  bool keep_problem = false;     ///< Whether the assignment keeps the labelling problem that it answers.
 };
 
 /// A choice for every node of the graph.

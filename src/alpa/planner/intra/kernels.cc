@@ -66,8 +66,12 @@ struct Reading {
 
 class Fuser {
  public:
-  explicit Fuser(const DeviceComputation& computation)
-      : ops_(computation.ops), computation_(computation), readings_(ops_.size()), users_(ops_.size()) {}
+  Fuser(const DeviceComputation& computation, const DeviceCompiler& compiler)
+      : ops_(computation.ops),
+        computation_(computation),
+        compiler_(compiler),
+        readings_(ops_.size()),
+        users_(ops_.size()) {}
 
   KernelGraph run() {
     for (const DeviceValue& root : computation_.roots) kept_.insert(root.op);
@@ -124,7 +128,7 @@ class Fuser {
   }
 
   bool by_library(int32_t id) const {
-    if (op(id).opcode != Opcode::kReduce) return false;
+    if (!compiler_.library_reductions || op(id).opcode != Opcode::kReduce) return false;
     const DeviceValue& reduced = op(id).operands.front();
     return op(reduced.op).results[index(reduced.result)].elements >= kLibraryReduction;
   }
@@ -194,6 +198,7 @@ class Fuser {
 
   const std::vector<DeviceOp>& ops_;
   const DeviceComputation& computation_;
+  const DeviceCompiler& compiler_;
   std::vector<std::map<DeviceValue, Reading>> readings_;  // what each kernel reads, and how
   std::vector<std::set<int32_t>> users_;                  // kernels
   std::set<int32_t> kept_;                                // roots
@@ -202,6 +207,8 @@ class Fuser {
 
 }  // namespace
 
-KernelGraph fuse(const DeviceComputation& computation) { return Fuser(computation).run(); }
+KernelGraph fuse(const DeviceComputation& computation, const DeviceCompiler& compiler) {
+  return Fuser(computation, compiler).run();
+}
 
 }  // namespace alpa::planner

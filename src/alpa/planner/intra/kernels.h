@@ -31,6 +31,6 @@ struct KernelGraph {
 /// Fuses as XLA's CPU compiler does: from the last operation to the first, each takes in the operations before it that
 /// can be computed element by element. One with several users is computed anew in each, if it is cheap and either reads
 /// no more than one array of its size or ends up in all of them. What nothing uses is left out.
-KernelGraph fuse(const DeviceComputation& computation);
+KernelGraph fuse(const DeviceComputation& computation, const DeviceCompiler& compiler);
 
 }  // namespace alpa::planner

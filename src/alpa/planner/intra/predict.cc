@@ -473,7 +473,7 @@ class PlanFiller {
     }
     for (const hlo::Alias& alias : hlo::input_output_aliases(request_.module))
       request.aliases.push_back({static_cast<int32_t>(alias.output), static_cast<int32_t>(alias.parameter)});
-    int64_t bytes = memory_of(build_device_program(request)).total();
+    int64_t bytes = memory_of(build_device_program(request), request_.compiler).total();
     for (size_t input = 0; input < request_.input_copies.size(); ++input) {
       const StepResult& one = program.steps()[static_cast<size_t>(request.inputs[input])].result;
       bytes += (request_.input_copies[input] - 1) * one.bytes;
