@@ -340,7 +340,11 @@ compiler::Compiled compiled_step(const Fixture& data, const std::string& model, 
   compiler::Compiled compiled = compiler::compile(program, plan, pjrt::eight_devices(0));
   for (const auto& [kind, total] : compiled.found) {
     const double predicted = plan.collectives.contains(kind) ? plan.collectives.at(kind).bytes : 0;
-    EXPECT_NEAR(total.bytes, predicted, 0.01 * predicted) << kind << ", " << micro_batches << " micro-batches";
+    EXPECT_LE(total.bytes, predicted) << kind << ", " << micro_batches << " micro-batches";
+    // Equal gathers are made once, which the plan does not foresee.
+    if (kind == "all-reduce" || kind == "reduce-scatter") {
+      EXPECT_NEAR(total.bytes, predicted, 0.01 * predicted) << kind << ", " << micro_batches << " micro-batches";
+    }
   }
   return compiled;
 }

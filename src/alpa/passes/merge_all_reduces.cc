@@ -28,12 +28,14 @@ class Merger {
   Merger(const hlo::Module& module, Rewrite& rewrite, hlo::FreshNames& names, int64_t num_devices)
       : module_(module), rewrite_(rewrite), names_(names), num_devices_(num_devices) {}
 
-  void run() {
+  /// True if it merged any.
+  bool run() {
     const InstructionId count = rewrite_.size();
     for (InstructionId id = 0; id < count; ++id) note(id);
     for (InstructionId id = 0; id < count; ++id) {
       if (is_last_sum(id)) sum_after(id);
     }
+    return rewrite_.size() > count;
   }
 
  private:
@@ -112,8 +114,16 @@ class Merger {
 }  // namespace
 
 hlo::Module merge_all_reduces(const hlo::Module& module, int64_t num_devices) {
-  return hlo::rewrite_computations(
-      module, [&](Rewrite& rewrite, hlo::FreshNames& names) { Merger(module, rewrite, names, num_devices).run(); });
+  hlo::Module result = module;
+  // What is summed over one axis after another is merged axis by axis, the last one first.
+  for (bool merged = true; merged;) {
+    merged = false;
+    const hlo::Module before = result;
+    result = hlo::rewrite_computations(before, [&](Rewrite& rewrite, hlo::FreshNames& names) {
+      merged |= Merger(before, rewrite, names, num_devices).run();
+    });
+  }
+  return result;
 }
 
 }  // namespace alpa::passes

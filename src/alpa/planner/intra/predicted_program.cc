@@ -49,7 +49,7 @@ int32_t PredictedProgram::add_slice(int32_t operand, int dim, std::vector<int> a
 
 int32_t PredictedProgram::add_collective(PredictedCollective collective, int32_t operand, StepResult result) {
   result.opcode = hlo::Opcode::kBitcast;
-  const int32_t number = add_step(StepRole::kOther, {operand}, {0}, result);
+  const int32_t number = add_step(StepRole::kCollective, {operand}, {0}, result);
   if (collective.kind == hlo::Opcode::kAllReduce) std::sort(collective.axes.begin(), collective.axes.end());
   steps_.back().collectives.push_back(std::move(collective));
   return number;
@@ -67,39 +67,62 @@ void PredictedProgram::run_passes() {
   combine();
 }
 
-// Sums of all-reduced values that nothing else uses are added up first.
 void PredictedProgram::merge_all_reduces() {
-  std::vector<std::vector<int32_t>> merged(steps_.size());  // all-reduces that a value is the sum of
+  while (merge_once()) {
+  }
+}
+
+// Sums of all-reduced values that nothing else uses are added up first.
+bool PredictedProgram::merge_once() {
+  std::vector<std::vector<int32_t>> made(steps_.size());    // steps whose last all-reduces the operation adds up
+  std::vector<std::vector<int32_t>> result(steps_.size());  // the same of what comes after the step's own collectives
   const auto absorbed = [&](int32_t number) {
-    return step(number).uses == 1 && !merged[static_cast<size_t>(number)].empty();
+    return step(number).uses == 1 && !result[static_cast<size_t>(number)].empty();
   };
   const auto model = [&](int32_t number) -> const PredictedCollective& {
-    return step(merged[static_cast<size_t>(number)].front()).collectives.front();
+    return step(result[static_cast<size_t>(number)].front()).collectives.back();
   };
   for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
     const PredictedStep& one = step(number);
-    auto& mine = merged[static_cast<size_t>(number)];
-    if (one.collectives.size() == 1 && one.collectives[0].kind == hlo::Opcode::kAllReduce &&
-        one.collectives[0].is_sum) {
-      mine = {number};
-    } else if (one.role == StepRole::kMove || one.role == StepRole::kScale) {
+    auto& mine = made[static_cast<size_t>(number)];
+    if (one.role == StepRole::kMove || one.role == StepRole::kScale) {
       const auto from = std::find_if(one.operands.begin(), one.operands.end(), absorbed);
-      if (from != one.operands.end()) mine = merged[static_cast<size_t>(*from)];
+      if (from != one.operands.end()) mine = result[static_cast<size_t>(*from)];
     } else if (one.role == StepRole::kSum && one.operands.size() == 2 && absorbed(one.operands[0]) &&
                absorbed(one.operands[1]) && key_of(model(one.operands[0])) == key_of(model(one.operands[1]))) {
-      mine = merged[static_cast<size_t>(one.operands[0])];
-      const auto& others = merged[static_cast<size_t>(one.operands[1])];
+      mine = result[static_cast<size_t>(one.operands[0])];
+      const auto& others = result[static_cast<size_t>(one.operands[1])];
       mine.insert(mine.end(), others.begin(), others.end());
+    }
+    auto& last = result[static_cast<size_t>(number)];
+    if (one.collectives.empty()) {
+      last = mine;
+    } else if (one.collectives.back().kind == hlo::Opcode::kAllReduce && one.collectives.back().is_sum) {
+      last = {number};
     }
   }
   // From the last on: what a later sum takes in is gone when its own turn comes.
+  bool merged = false;
+  std::vector<char> gone(steps_.size(), false);
   for (int32_t number = static_cast<int32_t>(steps_.size()); number-- > 0;) {
-    const auto& mine = merged[static_cast<size_t>(number)];
-    if (step(number).role != StepRole::kSum || mine.size() < 2 || step(mine.front()).collectives.empty()) continue;
-    const PredictedCollective sum = step(mine.front()).collectives.front();
-    for (const int32_t gone : mine) step(gone).collectives.clear();
-    step(number).collectives.push_back(sum);
+    const auto& mine = made[static_cast<size_t>(number)];
+    if (step(number).role != StepRole::kSum || mine.size() < 2 || gone[static_cast<size_t>(mine.front())] != 0)
+      continue;
+    const PredictedCollective sum = step(mine.front()).collectives.back();
+    for (const int32_t term : mine) take_last_collective(term);
+    for (const int32_t term : mine) gone[static_cast<size_t>(term)] = true;
+    auto& after = step(number).collectives;
+    after.insert(after.begin(), sum);
+    merged = true;
   }
+  return merged;
+}
+
+// A step that was nothing but a collective hands its operand on then.
+void PredictedProgram::take_last_collective(int32_t number) {
+  PredictedStep& one = step(number);
+  one.collectives.pop_back();
+  if (one.collectives.empty() && one.role == StepRole::kCollective) one.role = StepRole::kMove;
 }
 
 // The first slices on all ways from `value`; false if a way leads elsewhere.

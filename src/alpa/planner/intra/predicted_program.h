@@ -35,6 +35,7 @@ enum class StepRole {
   kConvert,  ///< Of one operand, elementwise but not linear.
   kSum,      ///< Addition or subtraction of two.
   kSlice,    ///< Each device keeps a part.
+  kCollective,
 };
 
 /// What a step makes on one device.
@@ -120,6 +121,8 @@ class PredictedProgram {
 
   PredictedStep& step(int32_t number) { return steps_[static_cast<size_t>(number)]; }
   const PredictedStep& step(int32_t number) const { return steps_[static_cast<size_t>(number)]; }
+  bool merge_once();
+  void take_last_collective(int32_t number);
   Waiting waiting(const std::vector<char>& which) const;
   bool goes_into_sums(int32_t number, const std::vector<char>& which, const std::vector<char>& absorbed) const;
   int64_t new_leaf_bytes(int32_t number, const Waiting& waiting, std::set<int32_t>& seen) const;

@@ -33,6 +33,48 @@ TEST(PredictedProgram, MergesSumsOfTheSameAxes) {
   EXPECT_EQ(totals({0}, false), (plan::CollectiveCount{2, 128}));
 }
 
+TEST(PredictedProgram, MergesSumsOverOneAxisAfterAnother) {
+  PredictedProgram program(kMesh);
+  const int32_t x = program.add_step(StepRole::kOther, {});
+  const auto twice = [&] { return program.add_collective(sum({0}), program.add_collective(sum({1}), x)); };
+  const int32_t a = twice();
+  program.use(program.add_step(StepRole::kSum, {a, twice()}));
+  EXPECT_EQ(totals_of(std::move(program)).at("all-reduce"), (plan::CollectiveCount{2, 128}));
+}
+
+// (w: accumulated, 4 micro-batches) -> the addition's step.
+int32_t add_sum(PredictedProgram& program, int32_t addend, int64_t bytes) {
+  const int32_t before = program.add_step(StepRole::kOther, {});
+  const int32_t added = program.add_step(StepRole::kSum, {before, addend}, {0, 1});
+  program.add_accumulation(added, bytes);
+  program.use(added);
+  return added;
+}
+
+PredictedCollective often(PredictedCollective one) {
+  one.executions = 4;
+  return one;
+}
+
+TEST(PredictedProgram, SumsWaitForTheLastMicroBatch) {
+  PredictedProgram program(kMesh);
+  const int32_t x = program.add_step(StepRole::kOther, {});
+  const int32_t all = program.add_collective(often(sum({0, 1})), x);
+  add_sum(program, program.add_slice(all, 0, {0, 1}), 8);
+  const int32_t used = program.add_collective(often(sum({0, 1}, 32)), x);
+  add_sum(program, used, 32);
+  program.use(program.add_step(StepRole::kOther, {used}));
+  program.merge_all_reduces();
+  const auto more = program.bytes_of_deferring({1, 1});
+  EXPECT_EQ(more.at(0), 64 - 8);
+  EXPECT_FALSE(more.at(1).has_value());  // something else needs it
+  EXPECT_FALSE(program.bytes_of_deferring({0, 1}).at(0).has_value());
+  program.defer_sums({1, 1});
+  const auto totals = totals_of(std::move(program));
+  EXPECT_EQ(totals.at("reduce-scatter"), (plan::CollectiveCount{1, 64}));
+  EXPECT_EQ(totals.at("all-reduce"), (plan::CollectiveCount{4, 4 * 32}));
+}
+
 TEST(PredictedProgram, FormsWhatIsLeftOfAnAllReduce) {
   const auto totals = [](std::vector<int> over, std::vector<int> slice) {
     PredictedProgram program(kMesh);
