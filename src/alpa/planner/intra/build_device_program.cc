@@ -123,6 +123,8 @@ class Builder {
       made = broadcast(number, std::move(operands));
     } else if (const auto scatter = scatter_into_constant(one)) {
       made = scatter_into(number, *scatter, operands);
+    } else if (one.result.opcode == Opcode::kOptimizationBarrier && value(one.operands[0], computation) == kNothing) {
+      made = kNothing;
     } else if (one.result.opcode != Opcode::kBitcast) {
       made = add(computation, {one.result.opcode, std::move(operands), {array(number)}, {}, one.result.origin});
     }

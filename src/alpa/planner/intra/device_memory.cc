@@ -85,14 +85,18 @@ class Simulation {
     for (size_t k = 0; k < order_.size(); ++k) positions_[index(order_[k])] = static_cast<int64_t>(k);
   }
 
-  // A loop's result lies where what came into it lay, so that is used until the result is.
+  // A loop's or a barrier's result lies where what came into it lay, so that is used until the result is.
+  static bool hands_on(const Kernel& kernel) {
+    return kernel.opcode == Opcode::kWhile || kernel.opcode == Opcode::kOptimizationBarrier;
+  }
+
   void find_last_uses() {
     for (int32_t id = 0; id < static_cast<int32_t>(order_.size()); ++id)
       last_uses_.emplace_back(kernel(id).results.size(), positions_[index(id)]);
     for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
       for (size_t k = 0; k < kernel(*id).uses.size(); ++k) {
         const DeviceValue& value = kernel(*id).uses[k].value;
-        const bool carried = kernel(*id).opcode == Opcode::kWhile;
+        const bool carried = hands_on(kernel(*id)) && k < last_uses_[index(*id)].size();
         const int64_t until = carried ? last_uses_[index(*id)][k] : positions_[index(*id)];
         int64_t& last = last_uses_[index(value.op)][index(value.result)];
         last = std::max(last, until);
@@ -107,7 +111,7 @@ class Simulation {
       const Kernel& one = kernel(id);
       if (one.opcode == Opcode::kParameter || one.opcode == Opcode::kConstant) continue;
       for (int32_t k = 0; k < static_cast<int32_t>(one.results.size()); ++k) {
-        if (one.opcode == Opcode::kWhile) {
+        if (hands_on(one)) {
           buffer_of({id, k}) = buffer_of(one.uses[index(k)].value);
         } else if (!roots.contains({id, k})) {
           buffer_of({id, k}) = static_cast<int32_t>(buffers_.size());

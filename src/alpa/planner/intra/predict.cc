@@ -133,6 +133,7 @@ class PlanFiller {
     const bool by_generated = !node.operands.empty() && assignment_.is_generator(producer(node.operands.back()));
     const StepRole role = role_of(instruction_of(node), operands.size() - generated, by_generated);
     arrange(node, strategy, operands);
+    if (instruction_of(node).opcode == hlo::Opcode::kOptimizationBarrier) operands.push_back(steps_[waits_for(node)]);
     const int32_t step = program_.add_step(role, std::move(operands), sums_.linear_operands[static_cast<size_t>(id)],
                                            made_by(id, strategy));
     compute(node, strategy, arrange_result(node, step));
@@ -143,6 +144,12 @@ class PlanFiller {
       auto& placed = plan_.operands[key_of(node)];
       placed.insert(placed.end(), strategy.operands.begin(), strategy.operands.end());
     }
+  }
+
+  // Of a barrier's arrays, which come together, the last: that of rematerialization holds there what it waits for.
+  size_t waits_for(const Node& barrier) const {
+    const auto& leaves = graph_.leaves[static_cast<size_t>(barrier.computation)];
+    return static_cast<size_t>(leaves[static_cast<size_t>(instruction_of(barrier).operands[0])].back());
   }
 
   const hlo::Instruction& instruction_of(const Node& node) const {
@@ -231,8 +238,7 @@ class PlanFiller {
 
   static hlo::Opcode memory_opcode(hlo::Opcode opcode) {
     if (opcode == hlo::Opcode::kSelectAndScatter) return hlo::Opcode::kScatter;
-    const bool same =
-        opcode == hlo::Opcode::kReshape || opcode == hlo::Opcode::kCopy || opcode == hlo::Opcode::kOptimizationBarrier;
+    const bool same = opcode == hlo::Opcode::kReshape || opcode == hlo::Opcode::kCopy;
     return same ? hlo::Opcode::kBitcast : opcode;
   }
 
