@@ -37,15 +37,20 @@ struct Batch {
   ALPA_PYTREE(x, y)
 };
 
-Array random_matrix(int seed, const Dims& dims, double scale) {
-  return random::normal(random::key(static_cast<uint64_t>(seed)), dims) * scale;
+// Made on the host: all of different numbers.
+Array some_numbers(int seed, const Dims& dims, double scale) {
+  const auto count = static_cast<size_t>(tensor::num_elements(Shape(DType::kF32, dims)));
+  std::vector<float> values(count);
+  for (size_t k = 0; k < count; ++k)
+    values[k] = static_cast<float>(scale * std::sin(seed + 1.7 * static_cast<double>(k)));
+  return Array::from(values, dims);
 }
 
-Layers random_layers(int count) {
+Layers some_layers(int count) {
   Layers layers;
   for (int k = 0; k < count; ++k) {
     const auto matrix = [&](int which, int64_t in, int64_t out) {
-      return random_matrix(10 * k + which, {in, out}, 1 / std::sqrt(static_cast<double>(in)));
+      return some_numbers(10 * k + which, {in, out}, 1 / std::sqrt(static_cast<double>(in)));
     };
     layers.push_back({ones({kWidth}), ones({kWidth}), matrix(0, kWidth, kWidth), matrix(1, kWidth, kWidth),
                       matrix(2, kWidth, kWidth), matrix(3, kWidth, kWidth), matrix(4, kWidth, 4 * kWidth),
@@ -54,8 +59,8 @@ Layers random_layers(int count) {
   return layers;
 }
 
-Batch random_batch() {
-  return {random_matrix(100, {kBatch, kLength, kWidth}, 1), random_matrix(101, {kBatch, kLength, kWidth}, 1)};
+Batch some_batch() {
+  return {some_numbers(100, {kBatch, kLength, kWidth}, 1), some_numbers(101, {kBatch, kLength, kWidth}, 1)};
 }
 
 Array normalized(const Array& x, const Array& scale) {
@@ -111,8 +116,8 @@ ShardParallel megatron(std::vector<int64_t> mesh, const std::string& axis, const
   return method;
 }
 
-// Arrays of the stream's size (of `rows` of the batch a device) that each kind of collective moves, a step; combined
-// ones count as what they combine. `others` gets the kinds that move anything else.
+// Arrays that each kind of collective moves, a step: those of the stream's size, with `rows` of the batch on a device,
+// and those of another. Combined ones count as what they combine.
 std::map<std::string, double> stream_collectives(const Executable& executable, int64_t rows) {
   const hlo::Module module = hlo::parse_text(executable.get_hlo_text());
   std::map<std::string, double> counts;
@@ -146,7 +151,7 @@ TEST_F(TensorParallel, ALayerSumsTwiceForwardAndTwiceBackward) {
   const std::string whole = "(None,None,None)";
   const auto run = parallelize([&](const Layers& l, const Batch& b) { return step(l, b, whole); },
                                {.donate_argnums = std::vector<int>{}, .method = megatron({8}, "x", whole)});
-  expect_same(run(random_layers(1), random_batch()), step(random_layers(1), random_batch(), whole));
+  expect_same(run(some_layers(1), some_batch()), step(some_layers(1), some_batch(), whole));
   EXPECT_THAT(stream_collectives(*run.get_last_executable(), kBatch), ElementsAre(Pair("all-reduce", 4)));
 }
 
@@ -154,7 +159,7 @@ TEST_F(TensorParallel, WithTheBatchOnAnotherAxisThereAreTheGradientsOfWhatIsRepl
   const std::string rows = "(x,None,None)";
   const auto run = parallelize([&](const Layers& l, const Batch& b) { return step(l, b, rows); },
                                {.donate_argnums = std::vector<int>{}, .method = megatron({2, 4}, "y", rows)});
-  expect_same(run(random_layers(1), random_batch()), step(random_layers(1), random_batch(), rows));
+  expect_same(run(some_layers(1), some_batch()), step(some_layers(1), some_batch(), rows));
   // Besides: one sum over the batch's axis for each of the layer's nine parameters, and the loss.
   EXPECT_THAT(stream_collectives(*run.get_last_executable(), kBatch / 2),
               ElementsAre(Pair("all-reduce", 4), Pair("all-reduce of another", 9 + 1)));
