@@ -79,6 +79,13 @@ void keep_divided_operands(const IntraRequest& request, const std::vector<int32_
   }
 }
 
+// The whole of what is to be divided, as the start has it.
+std::vector<int32_t> undivided_start(const IntraRequest& request, cost::ReshardModel& reshard) {
+  IntraRequest whole = request;
+  whole.divisions.clear();
+  return what_follows_from_start(whole, build_problem(whole, reshard), reshard);
+}
+
 // Latency is left out: collectives of one kind are combined later, and then bytes tell.
 solver::Solution divide_updates(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
   const cost::CollectiveModel of_bytes = request.collectives.without_latency();
@@ -95,7 +102,7 @@ solver::Solution divide_updates(const IntraRequest& request, const IntraProblem&
                               .start_inputs = request.start_inputs,
                               .solver = request.solver};
   IntraProblem bytes = build_problem(by_bytes, reshard_bytes);
-  keep_divided_operands(request, what_follows_from_start(request, built, reshard), bytes);
+  keep_divided_operands(request, undivided_start(request, reshard), bytes);
   solver::Solution solution = solver::solve(bytes.problem, request.solver);
   return solution.feasible ? evaluated(built.problem, std::move(solution.choice)) : solution;
 }
