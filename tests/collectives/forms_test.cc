@@ -11,6 +11,7 @@
 #include "alpa/mesh/logical_mesh.h"
 #include "alpa/passes/combine_collectives.h"
 #include "alpa/passes/drop_dead_collectives.h"
+#include "alpa/passes/merge_all_gathers.h"
 #include "alpa/passes/merge_all_reduces.h"
 #include "alpa/passes/reduce_scatter_forming.h"
 
@@ -26,6 +27,7 @@ void expect_same(const Module& before, const Module& after, double tolerance = 0
 Module formed(const Module& module) { return passes::reduce_scatter_forming(module, kDevices); }
 Module combined(const Module& module) { return passes::combine_collectives(module, kDevices); }
 Module merged(const Module& module) { return passes::merge_all_reduces(module, kDevices); }
+Module gathered_once(const Module& module) { return passes::merge_all_gathers(module, kDevices); }
 Module dropped(const Module& module) { return passes::drop_dead_collectives(module, kDevices); }
 
 /// Ways from an all-reduce to its slice.
@@ -313,6 +315,65 @@ TEST(MergeAllReduces, LeavesAloneWhatIsNoSumOfTheSame) {
   };
   EXPECT_EQ(reduces_left(0), 1);
   for (const int kind : {1, 2, 3, 4, 5, 6, 7}) EXPECT_EQ(reduces_left(kind), 2) << kind;
+}
+
+InstructionId gather(ComputationBuilder& b, const Mesh& mesh, InstructionId value, Axes axes, int64_t dim) {
+  Shape all = b.shape(value);
+  all.dims[static_cast<size_t>(dim)] *= mesh.size(axes);
+  return b.collective(Opcode::kAllGather, all, {value}, mesh.groups(axes), dim);
+}
+
+TEST(MergeAllGathers, GathersOnceWhatWasGatheredAxisByAxis) {
+  const std::vector<std::vector<Axes>> orders = {{1}, {2, 1}, {4, 2, 1}};  // of the axes, by mesh: the minor-most first
+  for (size_t m = 0; m < kMeshes.size(); ++m) {
+    const Module before = hlo::program([&](ModuleBuilder&, ComputationBuilder& b) {
+      std::vector<InstructionId> results;
+      for (const int64_t dim : {0, 1, 2}) {
+        for (const bool reversed : {false, true}) {  // reversed: another order of the tiles
+          InstructionId value = b.parameter(f32({2, 3, 4}));
+          std::vector<Axes> order = orders[m];
+          if (reversed) std::reverse(order.begin(), order.end());
+          for (const Axes axes : order) {
+            const InstructionId all = gather(b, kMeshes[m], value, axes, dim);
+            value = b.op(Opcode::kCopy, b.shape(all), {all});
+          }
+          results.push_back(value);
+        }
+      }
+      return b.tuple(results);
+    });
+    const Module after = gathered_once(before);
+    EXPECT_EQ(count(after, "all-gather"), 6) << m;
+    EXPECT_EQ(bytes(after, "all-gather"), 6 * 8 * 24 * 4) << m;
+    expect_same(before, after);
+    expect_same(before, combined(after));
+  }
+}
+
+TEST(MergeAllGathers, LeavesAloneWhatIsNotOne) {
+  const Mesh& mesh = kMeshes[1];
+  const auto gathers_left = [&](int kind) {
+    const Module before = hlo::program([&](ModuleBuilder&, ComputationBuilder& b) {
+      const InstructionId x = b.parameter(f32({2, 3}));
+      const InstructionId first = gather(b, mesh, x, 2, 0);
+      const auto more = [&](const ReplicaGroups& groups) {
+        return b.collective(Opcode::kAllGather, f32({16, 3}), {first}, groups, 0);
+      };
+      switch (kind) {
+        case 0: return more({{0, 5}, {1, 4}, {2, 6}, {3, 7}});  // all have the same tiles in the same order
+        case 1: return more({{0, 4}, {5, 1}, {2, 6}, {3, 7}});  // in another order
+        case 2: return more({{0, 1}, {2, 3}, {4, 5}, {6, 7}});  // the same tiles twice
+        case 3: return gather(b, mesh, first, 1, 1);            // along another dim
+        case 4: return b.tuple({gather(b, mesh, first, 1, 0), first});
+        default: return gather(b, mesh, b.op(Opcode::kNegate, b.shape(first), {first}), 1, 0);
+      }
+    });
+    const Module after = gathered_once(before);
+    expect_same(before, after);
+    return count(after, "all-gather");
+  };
+  EXPECT_EQ(gathers_left(0), 1);
+  for (const int kind : {1, 2, 3, 4, 5}) EXPECT_EQ(gathers_left(kind), 2) << kind;
 }
 
 TEST(DropDeadCollectives, DropsWhatNeedNotRun) {

@@ -384,6 +384,7 @@ class PlanFiller {
                                 request.executions,
                                 request.computation};
         one.rearranged = is_inner(shape, before, step);
+        if (one.kind == hlo::Opcode::kAllGather) one.gathered_dim = before.dim_of(step.axes.front()).value_or(-1);
         one.sum_factor = sum_factor(shape.dtype);
         price(one.kind, one.bytes, one.axes, communications(producer(value), request.executions));
         known->second = program_.add_collective(one, at, sliced(value, step.result, request.computation));

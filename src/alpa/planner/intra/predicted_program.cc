@@ -62,9 +62,28 @@ int64_t PredictedProgram::size(const std::vector<int>& axes) const {
 }
 
 void PredictedProgram::run_passes() {
+  merge_all_gathers();
   merge_all_reduces();
   form_reduce_scatters();
   combine();
+}
+
+// As passes::merge_all_gathers: the axes of one dim are given up from the minor-most on, so that the tiles of all of
+// them come in the order of the axes.
+void PredictedProgram::merge_all_gathers() {
+  for (PredictedStep& one : steps_) {
+    if (one.role != StepRole::kCollective || one.collectives.size() != 1) continue;
+    const int32_t operand = one.operands.front();
+    if (step(operand).role != StepRole::kCollective || step(operand).uses != 1) continue;
+    PredictedCollective& second = one.collectives.back();
+    const PredictedCollective first = step(operand).collectives.back();
+    if (second.kind != hlo::Opcode::kAllGather || first.kind != hlo::Opcode::kAllGather || second.gathered_dim < 0 ||
+        first.gathered_dim != second.gathered_dim || first.computation != second.computation ||
+        first.executions != second.executions)
+      continue;
+    take_last_collective(operand);
+    second.axes.insert(second.axes.end(), first.axes.begin(), first.axes.end());
+  }
 }
 
 void PredictedProgram::merge_all_reduces() {

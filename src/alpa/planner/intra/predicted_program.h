@@ -25,6 +25,7 @@ struct PredictedCollective {
   int32_t computation = 0;
   int64_t sum_factor = 1;   ///< Bytes of a sum over micro-batches for a byte of its operand.
   bool rearranged = false;  ///< Along a dim that is not the outermost.
+  int gathered_dim = -1;    ///< Of an all-gather; -1: none that is known.
 };
 
 /// What a value of the partitioned program is to the collective passes.
@@ -67,9 +68,9 @@ struct PredictedMember {
   int32_t collective = 0;
 };
 
-/// The collectives of a partitioned program as far as the collective passes look at it: what merges all-reduces, makes
-/// reduce-scatters of them and combines what does not wait for each other (docs/partitioner.md), without the
-/// program; and what of them waits for the last micro-batch. Steps are added operands first.
+/// The collectives of a partitioned program as far as the collective passes look at it: what merges all-gathers and
+/// all-reduces, makes reduce-scatters of them and combines what does not wait for each other (docs/partitioner.md),
+/// without the program; and what of them waits for the last micro-batch. Steps are added operands first.
 class PredictedProgram {
  public:
   explicit PredictedProgram(const mesh::LogicalMesh& mesh) : mesh_(mesh) {}
@@ -126,6 +127,7 @@ class PredictedProgram {
   Waiting waiting(const std::vector<char>& which) const;
   bool goes_into_sums(int32_t number, const std::vector<char>& which, const std::vector<char>& absorbed) const;
   int64_t new_leaf_bytes(int32_t number, const Waiting& waiting, std::set<int32_t>& seen) const;
+  void merge_all_gathers();
   void form_reduce_scatters();
   bool form(int32_t reduce);
   void scatter(int32_t reduce, const std::vector<int>& axes, bool inner);

@@ -42,6 +42,24 @@ TEST(PredictedProgram, MergesSumsOverOneAxisAfterAnother) {
   EXPECT_EQ(totals_of(std::move(program)).at("all-reduce"), (plan::CollectiveCount{2, 128}));
 }
 
+TEST(PredictedProgram, GathersADimOnce) {
+  const auto totals = [](int second_dim, bool used) {
+    PredictedProgram program(kMesh);
+    const auto gather = [](std::vector<int> axes, int64_t bytes, int dim) {
+      PredictedCollective one{Opcode::kAllGather, bytes, std::move(axes), "f32", false, 1, 0};
+      one.gathered_dim = dim;
+      return one;
+    };
+    const int32_t first = program.add_collective(gather({1}, 32, 0), program.add_step(StepRole::kOther, {}));
+    program.use(program.add_collective(gather({0}, 64, second_dim), first));
+    if (used) program.use(first);
+    return totals_of(std::move(program)).at("all-gather");
+  };
+  EXPECT_EQ(totals(0, false), (plan::CollectiveCount{1, 64}));
+  EXPECT_EQ(totals(1, false), (plan::CollectiveCount{2, 96}));  // another dim
+  EXPECT_EQ(totals(0, true), (plan::CollectiveCount{2, 96}));   // what the first gathered is wanted too
+}
+
 // (w: accumulated, 4 micro-batches) -> the addition's step.
 int32_t add_sum(PredictedProgram& program, int32_t addend, int64_t bytes) {
   const int32_t before = program.add_step(StepRole::kOther, {});
