@@ -290,6 +290,102 @@ TEST(MergeAllReduces, AddsBeforeItSums) {
   expect_same(before, merged(before));
 }
 
+/// A sum over the axes `over` of what the devices have, of which each keeps a part along a dim.
+struct KeptSum {
+  ModuleBuilder& m;
+  ComputationBuilder& b;
+  const Mesh& mesh;
+  Axes over;
+  Axes kept;
+
+  InstructionId reduce(const Shape& shape) const {
+    return b.collective(Opcode::kAllReduce, shape, {b.parameter(shape)}, mesh.groups(over), std::nullopt,
+                        m.reducer(Opcode::kAdd, shape.dtype));
+  }
+  InstructionId at_once(InstructionId value) const { return sliced(b, mesh, value, {kept, 0}); }
+  InstructionId axis_by_axis(InstructionId value, size_t dim) const {
+    for (size_t axis = 0; axis < mesh.sizes.size(); ++axis) {
+      std::vector<Axes> axes{0, 0};
+      axes[dim] = kept & 1u << axis;
+      if (axes[dim] != 0) value = sliced(b, mesh, value, axes);
+    }
+    return value;
+  }
+  InstructionId transpose(const Shape& shape, InstructionId value) const {
+    return b.with_dimensions(Opcode::kTranspose, shape, {value}, {1, 0});
+  }
+};
+
+// -(x - y) + y' / 2, of [24,16], where the first dim is kept in part, by ways of every kind.
+InstructionId sum_of_parts(const KeptSum& of) {
+  ComputationBuilder& b = of.b;
+  const Shape part = f32({24 / of.mesh.size(of.kept), 16});
+  const InstructionId x = b.op(Opcode::kCopy, part, {of.at_once(of.reduce(f32({24, 16})))});
+  const InstructionId y = of.axis_by_axis(of.transpose(f32({24, 16}), of.reduce(f32({16, 24}))), 0);
+  const InstructionId after_slice = of.transpose(part, of.axis_by_axis(of.reduce(f32({16, 24})), 1));
+  const InstructionId half = b.with_dimensions(Opcode::kBroadcast, part, {b.scalar(DType::kF32, 0.5)}, {});
+  const InstructionId scaled = b.op(Opcode::kMultiply, part, {half, after_slice});
+  const InstructionId first = b.op(Opcode::kNegate, part, {b.op(Opcode::kSubtract, part, {x, y})});
+  return b.op(Opcode::kAdd, part, {first, scaled});
+}
+
+TEST(MergeAllReduces, TakesOfTheSumWhatEachDeviceKeepsOfEach) {
+  for (const Mesh& mesh : kMeshes) {
+    double sums = 0;
+    double scattered = 0;
+    const Module before = hlo::program([&](ModuleBuilder& m, ComputationBuilder& b) {
+      std::vector<InstructionId> results;
+      for (Axes over = 1; over <= mesh.all(); ++over) {
+        for (Axes kept = 1; kept <= mesh.all(); ++kept) {
+          results.push_back(sum_of_parts({m, b, mesh, over, kept}));
+          sums += 1;
+          scattered += (over & kept) != 0 ? 1 : 0;
+        }
+      }
+      return b.tuple(results);
+    });
+    const Module after = merged(before);
+    EXPECT_EQ(count(before, "all-reduce"), 3 * sums);
+    EXPECT_EQ(count(after, "all-reduce"), sums);
+    EXPECT_EQ(bytes(after, "all-reduce"), sums * 24 * 16 * 4);
+    EXPECT_GE(count(formed(after), "reduce-scatter"), scattered);
+    expect_same(before, after);
+    expect_same(before, formed(after));
+  }
+}
+
+TEST(MergeAllReduces, LeavesAloneOtherParts) {
+  const Mesh& mesh = kMeshes[1];
+  const auto reduces_left = [&](int kind) {
+    const Module before = hlo::program([&](ModuleBuilder& m, ComputationBuilder& b) {
+      const ComputationId sum = m.reducer(Opcode::kAdd, DType::kF32);
+      const auto reduce = [&](const Shape& shape) {
+        return b.collective(Opcode::kAllReduce, shape, {b.parameter(shape)}, mesh.groups(3), std::nullopt, sum);
+      };
+      const Shape part = f32({2, 16});
+      const InstructionId x = reduce(f32({16, 16}));
+      const InstructionId y = reduce(kind == 4 ? f32({4, 16}) : f32({16, 16}));
+      const InstructionId of_x = sliced(b, mesh, x, {3, 0});
+      const auto with = [&](InstructionId other) { return b.op(Opcode::kAdd, part, {of_x, other}); };
+      const InstructionId of_y = sliced(b, mesh, y, {kind == 4 ? 1u : 3u, 0}, kind == 1);
+      switch (kind) {
+        case 0: return with(of_y);
+        case 1: return with(of_y);                                                      // in reverse: of another place
+        case 2: return b.tuple({with(of_y), b.op(Opcode::kNegate, b.shape(x), {x})});   // the whole is wanted too
+        case 3: return with(b.op(Opcode::kMultiply, part, {of_y, b.parameter(part)}));  // a factor for each device
+        case 4: return with(of_y);                                                      // of another array
+        case 5: return with(b.slice(part, y, {{0, 2, 1}, {0, 16, 1}}));                 // the same for all devices
+        default: return with(b.dynamic_slice(part, {y, b.parameter(hlo::s32({})), b.scalar(DType::kS32, 0)}));
+      }
+    });
+    const Module after = merged(before);
+    expect_same(before, after);
+    return count(after, "all-reduce");
+  };
+  EXPECT_EQ(reduces_left(0), 1);
+  for (const int kind : {1, 2, 3, 4, 5, 6}) EXPECT_EQ(reduces_left(kind), 2) << kind;
+}
+
 TEST(MergeAllReduces, LeavesAloneWhatIsNoSumOfTheSame) {
   const Mesh& mesh = kMeshes[1];
   const Shape shape = f32({6});

@@ -98,41 +98,13 @@ class Former {
       cut.offsets[dim] = none;
       cut.offsets.insert(cut.offsets.begin() + at, {none, which});
     }
-    value = sliced(value, cut);
+    value = add_slice(rewrite_, names_, value, cut);
     return reshaped(value, Shape(shape.dtype, form.before.sizes));
   }
 
   InstructionId reshaped(InstructionId value, const Shape& shape) {
     if (rewrite_[value].shape == shape) return value;
     return rewrite_.add(hlo::make_instruction(Opcode::kReshape, names_.name("reshape.part"), shape, {value}));
-  }
-
-  InstructionId sliced(InstructionId value, const Part& cut) {
-    const Shape whole = rewrite_[value].shape;
-    if (whole.dims == cut.sizes) return value;
-    std::vector<InstructionId> starts;
-    for (size_t dim = 0; dim < whole.dims.size(); ++dim) {
-      const bool all = whole.dims[dim] == cut.sizes[dim];
-      starts.push_back(offset(all ? std::vector<int64_t>(cut.offsets[dim].size(), 0) : cut.offsets[dim]));
-    }
-    return rewrite_.add(
-        hlo::make_dynamic_slice(names_.name("dynamic-slice.part"), Shape(whole.dtype, cut.sizes), value, starts));
-  }
-
-  // A scalar that is `offsets[p]` on partition p.
-  InstructionId offset(const std::vector<int64_t>& offsets) {
-    const bool same = std::all_of(offsets.begin(), offsets.end(), [&](int64_t one) { return one == offsets[0]; });
-    const Shape scalar(tensor::DType::kS64, {});
-    tensor::Literal table(same ? scalar : Shape(tensor::DType::kS64, {static_cast<int64_t>(offsets.size())}));
-    for (int64_t k = 0; k < tensor::num_elements(table.shape()); ++k)
-      table.set(k, static_cast<double>(offsets[static_cast<size_t>(k)]));
-    const InstructionId constant = rewrite_.add(hlo::make_constant(names_.name("constant.offsets"), table));
-    if (same) return constant;
-    const InstructionId partition = rewrite_.add(hlo::make_instruction(
-        Opcode::kPartitionId, names_.name("partition-id.part"), Shape(tensor::DType::kU32, {}), {}));
-    const InstructionId one = rewrite_.add(hlo::make_dynamic_slice(
-        names_.name("dynamic-slice.offset"), Shape(tensor::DType::kS64, {1}), constant, {partition}));
-    return reshaped(one, scalar);
   }
 
   // The way from the all-reduce to a slice, gone with the part alone.

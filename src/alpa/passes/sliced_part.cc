@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "alpa/hlo/attributes.h"
+#include "alpa/hlo/edit.h"
 
 namespace alpa::passes {
 namespace {
@@ -70,6 +71,22 @@ std::optional<Part> before_step(const Rewrite& rewrite, const Instruction& step,
   return before;
 }
 
+// A scalar that is `offsets[p]` on partition p.
+InstructionId add_offset(Rewrite& rewrite, hlo::FreshNames& names, const std::vector<int64_t>& offsets) {
+  const bool same = std::all_of(offsets.begin(), offsets.end(), [&](int64_t one) { return one == offsets[0]; });
+  const tensor::Shape scalar(tensor::DType::kS64, {});
+  tensor::Literal table(same ? scalar : tensor::Shape(tensor::DType::kS64, {static_cast<int64_t>(offsets.size())}));
+  for (int64_t k = 0; k < tensor::num_elements(table.shape()); ++k)
+    table.set(k, static_cast<double>(offsets[static_cast<size_t>(k)]));
+  const InstructionId constant = rewrite.add(hlo::make_constant(names.name("constant.offsets"), table));
+  if (same) return constant;
+  const InstructionId partition = rewrite.add(hlo::make_instruction(
+      Opcode::kPartitionId, names.name("partition-id.part"), tensor::Shape(tensor::DType::kU32, {}), {}));
+  const InstructionId one = rewrite.add(hlo::make_dynamic_slice(
+      names.name("dynamic-slice.offset"), tensor::Shape(tensor::DType::kS64, {1}), constant, {partition}));
+  return rewrite.add(hlo::make_instruction(Opcode::kReshape, names.name("reshape.part"), scalar, {one}));
+}
+
 class Collector {
  public:
   Collector(const Rewrite& rewrite, PartitionValues& values, size_t devices)
@@ -97,44 +114,22 @@ class Collector {
   std::vector<SlicedUse> uses;
 
  private:
-  // What a slice takes of its operand.
-  std::optional<Part> taken(const Instruction& slice) {
-    const Sizes& whole = rewrite_[slice.operands[0]].shape.dims;
-    Part part{slice.shape.dims, {}};
-    for (size_t dim = 0; dim < whole.size(); ++dim) {
-      const int64_t last = whole[dim] - part.sizes[dim];
-      std::vector<int64_t> offsets(devices_, 0);  // of a whole dim, whatever the instruction says
-      if (last > 0) {
-        const auto starts = values_.scalar(slice.operands[1 + dim]);
-        if (!starts) return std::nullopt;
-        for (size_t device = 0; device < devices_; ++device)
-          offsets[device] = std::clamp<int64_t>((*starts)[device], 0, last);
-      }
-      part.offsets.push_back(std::move(offsets));
-    }
-    return part;
-  }
-
   // The part of what `step` takes that becomes `part` of what it makes.
-  std::optional<Part> before(const Instruction& step, const Part& part) {
+  std::optional<Part> before(InstructionId id, const Part& part) {
+    const Instruction& step = rewrite_[id];
     if (step.opcode != Opcode::kDynamicSlice) return before_step(rewrite_, step, part, devices_);
-    auto outer = taken(step);
-    if (!outer) return std::nullopt;
-    for (size_t dim = 0; dim < part.sizes.size(); ++dim) {
-      for (size_t device = 0; device < devices_; ++device) outer->offsets[dim][device] += part.offsets[dim][device];
-    }
-    outer->sizes = part.sizes;
-    return outer;
+    auto outer = taken_part(rewrite_, id, values_);
+    return outer ? std::optional(part_within(*std::move(outer), part)) : std::nullopt;
   }
 
   bool add_slice(InstructionId slice) {
-    auto last = taken(rewrite_[slice]);
+    auto last = taken_part(rewrite_, slice, values_);
     if (!last) return false;
     Part part = *std::move(last);
     std::vector<Sizes> sizes_after(path_.size());
     for (size_t k = path_.size(); k-- > 0;) {
       sizes_after[k] = part.sizes;
-      auto earlier = before(rewrite_[path_[k]], part);
+      auto earlier = before(path_[k], part);
       if (!earlier) return false;
       part = *std::move(earlier);
     }
@@ -149,6 +144,46 @@ class Collector {
 };
 
 }  // namespace
+
+std::optional<Part> taken_part(const Rewrite& rewrite, InstructionId slice, PartitionValues& values) {
+  const Instruction& one = rewrite[slice];
+  const Sizes& whole = rewrite[one.operands[0]].shape.dims;
+  const auto devices = static_cast<size_t>(values.num_devices());
+  Part part{one.shape.dims, {}};
+  for (size_t dim = 0; dim < whole.size(); ++dim) {
+    const int64_t last = whole[dim] - part.sizes[dim];
+    std::vector<int64_t> offsets(devices, 0);  // of a whole dim, whatever the instruction says
+    if (last > 0) {
+      const auto starts = values.scalar(one.operands[1 + dim]);
+      if (!starts) return std::nullopt;
+      for (size_t device = 0; device < devices; ++device)
+        offsets[device] = std::clamp<int64_t>((*starts)[device], 0, last);
+    }
+    part.offsets.push_back(std::move(offsets));
+  }
+  return part;
+}
+
+Part part_within(Part outer, const Part& inner) {
+  for (size_t dim = 0; dim < inner.sizes.size(); ++dim) {
+    for (size_t device = 0; device < inner.offsets[dim].size(); ++device)
+      outer.offsets[dim][device] += inner.offsets[dim][device];
+  }
+  outer.sizes = inner.sizes;
+  return outer;
+}
+
+InstructionId add_slice(Rewrite& rewrite, hlo::FreshNames& names, InstructionId value, const Part& part) {
+  const tensor::Shape whole = rewrite[value].shape;
+  if (whole.dims == part.sizes) return value;
+  std::vector<InstructionId> starts;
+  for (size_t dim = 0; dim < whole.dims.size(); ++dim) {
+    const bool all = whole.dims[dim] == part.sizes[dim];
+    starts.push_back(add_offset(rewrite, names, all ? Sizes(part.offsets[dim].size(), 0) : part.offsets[dim]));
+  }
+  return rewrite.add(
+      hlo::make_dynamic_slice(names.name("dynamic-slice.part"), tensor::Shape(whole.dtype, part.sizes), value, starts));
+}
 
 std::optional<std::vector<SlicedUse>> sliced_uses(const Rewrite& rewrite, InstructionId value, int depth,
                                                   PartitionValues& values) {

@@ -16,6 +16,15 @@ struct Part {
   bool operator==(const Part&) const = default;
 };
 
+/// What each device takes of a dynamic-slice's operand. Nothing if an offset is not known.
+std::optional<Part> taken_part(const hlo::Rewrite& rewrite, hlo::InstructionId slice, PartitionValues& values);
+
+/// The part `inner` of the part `outer`, as a part of what that one is of.
+Part part_within(Part outer, const Part& inner);
+
+/// A dynamic-slice that leaves each device its part; the value itself if that is all of it.
+hlo::InstructionId add_slice(hlo::Rewrite& rewrite, hlo::FreshNames& names, hlo::InstructionId value, const Part& part);
+
 /// A slice and the way to it from the value that is sliced.
 struct SlicedUse {
   /// Operations of one operand, from the value on; slices that come before the last one are among them.

@@ -15,14 +15,14 @@ std::vector<int> without(const std::vector<int>& axes, const std::vector<int>& o
   return result;
 }
 
-std::string key_of(const PredictedCollective& one) {
-  std::string key = std::string(hlo::name(one.kind)) + ":" + one.operands + "@" + std::to_string(one.computation) +
-                    "x" + std::to_string(one.executions);
-  for (const int axis : one.axes) key += "," + std::to_string(axis);
+}  // namespace
+
+std::string PredictedCollective::key() const {
+  std::string key = std::string(hlo::name(kind)) + ":" + operands + "@" + std::to_string(computation) + "x" +
+                    std::to_string(executions);
+  for (const int axis : axes) key += "," + std::to_string(axis);
   return key;
 }
-
-}  // namespace
 
 int32_t PredictedProgram::add_step(StepRole role, std::vector<int32_t> operands, std::vector<size_t> linear,
                                    StepResult result) {
@@ -66,82 +66,6 @@ void PredictedProgram::run_passes() {
   merge_all_reduces();
   form_reduce_scatters();
   combine();
-}
-
-// As passes::merge_all_gathers: the axes of one dim are given up from the minor-most on, so that the tiles of all of
-// them come in the order of the axes.
-void PredictedProgram::merge_all_gathers() {
-  for (PredictedStep& one : steps_) {
-    if (one.role != StepRole::kCollective || one.collectives.size() != 1) continue;
-    const int32_t operand = one.operands.front();
-    if (step(operand).role != StepRole::kCollective || step(operand).uses != 1) continue;
-    PredictedCollective& second = one.collectives.back();
-    const PredictedCollective first = step(operand).collectives.back();
-    if (second.kind != hlo::Opcode::kAllGather || first.kind != hlo::Opcode::kAllGather || second.gathered_dim < 0 ||
-        first.gathered_dim != second.gathered_dim || first.computation != second.computation ||
-        first.executions != second.executions)
-      continue;
-    take_last_collective(operand);
-    second.axes.insert(second.axes.end(), first.axes.begin(), first.axes.end());
-  }
-}
-
-void PredictedProgram::merge_all_reduces() {
-  while (merge_once()) {
-  }
-}
-
-// Sums of all-reduced values that nothing else uses are added up first.
-bool PredictedProgram::merge_once() {
-  std::vector<std::vector<int32_t>> made(steps_.size());    // steps whose last all-reduces the operation adds up
-  std::vector<std::vector<int32_t>> result(steps_.size());  // the same of what comes after the step's own collectives
-  const auto absorbed = [&](int32_t number) {
-    return step(number).uses == 1 && !result[static_cast<size_t>(number)].empty();
-  };
-  const auto model = [&](int32_t number) -> const PredictedCollective& {
-    return step(result[static_cast<size_t>(number)].front()).collectives.back();
-  };
-  for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
-    const PredictedStep& one = step(number);
-    auto& mine = made[static_cast<size_t>(number)];
-    if (one.role == StepRole::kMove || one.role == StepRole::kScale) {
-      const auto from = std::find_if(one.operands.begin(), one.operands.end(), absorbed);
-      if (from != one.operands.end()) mine = result[static_cast<size_t>(*from)];
-    } else if (one.role == StepRole::kSum && one.operands.size() == 2 && absorbed(one.operands[0]) &&
-               absorbed(one.operands[1]) && key_of(model(one.operands[0])) == key_of(model(one.operands[1]))) {
-      mine = result[static_cast<size_t>(one.operands[0])];
-      const auto& others = result[static_cast<size_t>(one.operands[1])];
-      mine.insert(mine.end(), others.begin(), others.end());
-    }
-    auto& last = result[static_cast<size_t>(number)];
-    if (one.collectives.empty()) {
-      last = mine;
-    } else if (one.collectives.back().kind == hlo::Opcode::kAllReduce && one.collectives.back().is_sum) {
-      last = {number};
-    }
-  }
-  // From the last on: what a later sum takes in is gone when its own turn comes.
-  bool merged = false;
-  std::vector<char> gone(steps_.size(), false);
-  for (int32_t number = static_cast<int32_t>(steps_.size()); number-- > 0;) {
-    const auto& mine = made[static_cast<size_t>(number)];
-    if (step(number).role != StepRole::kSum || mine.size() < 2 || gone[static_cast<size_t>(mine.front())] != 0)
-      continue;
-    const PredictedCollective sum = step(mine.front()).collectives.back();
-    for (const int32_t term : mine) take_last_collective(term);
-    for (const int32_t term : mine) gone[static_cast<size_t>(term)] = true;
-    auto& after = step(number).collectives;
-    after.insert(after.begin(), sum);
-    merged = true;
-  }
-  return merged;
-}
-
-// A step that was nothing but a collective hands its operand on then.
-void PredictedProgram::take_last_collective(int32_t number) {
-  PredictedStep& one = step(number);
-  one.collectives.pop_back();
-  if (one.collectives.empty() && one.role == StepRole::kCollective) one.role = StepRole::kMove;
 }
 
 // The first slices on all ways from `value`; false if a way leads elsewhere.
@@ -254,7 +178,7 @@ void PredictedProgram::combine() {
     for (const int32_t operand : steps_[number].operands) operands.back().push_back(last[static_cast<size_t>(operand)]);
     for (const PredictedCollective& one : steps_[number].collectives) {
       operands.push_back({static_cast<int32_t>(operands.size()) - 1});
-      candidates.push_back({static_cast<int64_t>(operands.size()) - 1, key_of(one),
+      candidates.push_back({static_cast<int64_t>(operands.size()) - 1, one.key(),
                             hlo::combined_weight(one.kind, one.bytes, one.rearranged)});
       all.push_back({static_cast<int32_t>(number), static_cast<int32_t>(&one - steps_[number].collectives.data())});
     }

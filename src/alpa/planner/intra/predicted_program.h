@@ -26,6 +26,9 @@ struct PredictedCollective {
   int64_t sum_factor = 1;   ///< Bytes of a sum over micro-batches for a byte of its operand.
   bool rearranged = false;  ///< Along a dim that is not the outermost.
   int gathered_dim = -1;    ///< Of an all-gather; -1: none that is known.
+
+  /// Equal for those that can be done as one.
+  std::string key() const;
 };
 
 /// What a value of the partitioned program is to the collective passes.
@@ -114,6 +117,12 @@ class PredictedProgram {
   struct Waiting {
     std::vector<char> absorbed, above;
   };
+  /// The all-reduces that a value is a sum of, by linear operations, and the slice that a device keeps of that sum.
+  struct Addends {
+    std::vector<int32_t> reduces;  ///< Steps whose last collectives they are; none: it is no such sum.
+    int dim = -1;                  ///< That the slice divides.
+    std::vector<int> axes = {};    ///< Of the slice; none: all is kept.
+  };
   /// What lies between an all-reduce and the slices of its result.
   struct Slices {
     std::vector<int32_t> first;
@@ -123,6 +132,10 @@ class PredictedProgram {
   PredictedStep& step(int32_t number) { return steps_[static_cast<size_t>(number)]; }
   const PredictedStep& step(int32_t number) const { return steps_[static_cast<size_t>(number)]; }
   bool merge_once();
+  Addends addends(int32_t number, const std::vector<Addends>& results) const;
+  bool is_absorbed(int32_t number, const std::vector<Addends>& results) const;
+  void make_whole(int32_t number, int64_t parts, const std::vector<Addends>& results);
+  void sum_after(int32_t number, const Addends& sum, const std::vector<Addends>& results);
   void take_last_collective(int32_t number);
   Waiting waiting(const std::vector<char>& which) const;
   bool goes_into_sums(int32_t number, const std::vector<char>& which, const std::vector<char>& absorbed) const;

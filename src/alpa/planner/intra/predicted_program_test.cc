@@ -42,6 +42,25 @@ TEST(PredictedProgram, MergesSumsOverOneAxisAfterAnother) {
   EXPECT_EQ(totals_of(std::move(program)).at("all-reduce"), (plan::CollectiveCount{2, 128}));
 }
 
+TEST(PredictedProgram, MergesSumsOfWhichTheSamePartIsKept) {
+  const auto totals = [](std::vector<int> over, int dim, std::vector<int> axes) {
+    PredictedProgram program(kMesh);
+    const int32_t x = program.add_step(StepRole::kOther, {});
+    const int32_t a = program.add_slice(program.add_collective(sum({0, 1}), x), 0, {0, 1});
+    const int32_t all = program.add_collective(sum(std::move(over)), x);
+    int32_t b = all;
+    for (const int axis : axes) b = program.add_slice(b, dim, {axis});
+    if (dim == 1) b = program.add_step(StepRole::kMove, {b}, {0}, {Opcode::kTranspose, 8, 2});
+    program.use(program.add_step(StepRole::kSum, {a, b}));
+    return totals_of(std::move(program));
+  };
+  using Totals = std::map<std::string, plan::CollectiveCount>;
+  EXPECT_EQ(totals({0, 1}, 0, {0, 1}), (Totals{{"reduce-scatter", {1, 64}}}));
+  EXPECT_EQ(totals({0, 1}, 1, {0, 1}), (Totals{{"reduce-scatter", {1, 64}}}));
+  EXPECT_EQ(totals({0, 1}, 2, {0, 1}), (Totals{{"reduce-scatter", {1, 128}}}));  // other dims; combined
+  EXPECT_EQ(totals({0, 1}, 0, {1, 0}).at("reduce-scatter").bytes, 128);          // other places
+}
+
 TEST(PredictedProgram, GathersADimOnce) {
   const auto totals = [](int second_dim, bool used) {
     PredictedProgram program(kMesh);
