@@ -57,7 +57,7 @@ class MicroBatches(CommandTest):
                     self.assertLessEqual(worst, 1e-2 * largest, name)
             for kind, totals in result["collectives"].items():
                 self.assertEqual(totals["bytes"], totals["predicted_bytes"], kind)
-                self.assertEqual(totals["count"] % int(options[1]), 0, kind)
+                self.assertEqual(totals["count"], totals["predicted_count"], kind)
 
     def test_one_is_the_step_itself(self):
         plain, saved, _ = self.run_mlp("--steps", "2", step=step_of("mlp"))

@@ -166,7 +166,7 @@ class Runs(CommandTest):
     def test_dump(self):
         dump = self.folder / "dump"
         self.run_model("mlp", "--mesh", "2x2", "--dump-dir", dump)
-        passes = ["read", "drop_markers", "inline_calls", "tuple_branches", "annotate", "explicit_bounds",
+        passes = ["read", "drop_markers", "sharding_constraints", "inline_calls", "tuple_branches", "annotate", "explicit_bounds",
                   "ordered_reductions", "partition", "drop_dead_collectives", "merge_all_gathers",
                   "merge_all_reduces", "reduce_scatter_forming", "combine_collectives", "as_replicas"]
         names = [f"{k:02}_{name}.hlo.pb" for k, name in enumerate(passes)]
@@ -182,7 +182,7 @@ class Runs(CommandTest):
     def test_dump_of_a_plan(self):
         dump = self.folder / "dump"
         self.succeed("plan", *step_of("mlp"), "--mesh", "2x2", "--dump-dir", dump)
-        self.assertIn("04_annotate.hlo.pb", [path.name for path in dump.iterdir()])
+        self.assertIn("05_annotate.hlo.pb", [path.name for path in dump.iterdir()])
 
     def test_quiet_without_a_terminal(self):
         result = alpa("run", *step_of("mlp"), "--inputs", MLP / "inputs.safetensors", "--mesh", "2")

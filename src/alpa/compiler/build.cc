@@ -2,6 +2,7 @@
 
 #include "alpa/base/error.h"
 #include "alpa/compiler/check_plan.h"
+#include "alpa/compiler/device_compiler.h"
 #include "alpa/compiler/partition.h"
 #include "alpa/hlo/flops.h"
 #include "alpa/hlo/proto_io.h"
@@ -18,8 +19,10 @@ int64_t memory_per_device(const pjrt::Executable& executable) {
   return memory->argument_bytes + memory->output_bytes - memory->alias_bytes + memory->temp_bytes;
 }
 
-pjrt::CompileOptions options_for(const pjrt::Client& client, int64_t devices) {
+pjrt::CompileOptions options_for(const pjrt::Client& client, int64_t devices, const CompileRequest& request) {
   pjrt::CompileOptions options;
+  if (request.keeps_barriers && client.is_cpu() && drops_barriers(client.plugin()))
+    options.overrides["xla_disable_hlo_passes"] = std::string("cse_barrier_expander");
   options.num_partitions = static_cast<int>(devices);
   options.use_spmd_partitioning = devices > 1;
   for (int64_t device = 0; device < devices; ++device)
@@ -48,7 +51,8 @@ Built build_alone(const Program& program, const plan::Plan& plan, const pjrt::Cl
   const hlo::Module bare = passes::run_pass("without_sharding_constraints", program.module,
                                             passes::without_sharding_constraints, request.observer);
   const hlo::Module bounded = passes::run_pass("explicit_bounds", bare, bounds, request.observer);
-  Built built{pjrt::Executable::compile(client, hlo::write_module(bounded), pjrt::Format::kHlo, options_for(client, 1)),
+  Built built{pjrt::Executable::compile(client, hlo::write_module(bounded), pjrt::Format::kHlo,
+                                        options_for(client, 1, request)),
               {},
               {},
               {}};
@@ -72,7 +76,7 @@ hlo::Module partitioned_program(const Program& program, const plan::Plan& plan, 
                                 const CompileRequest& request) {
   const hlo::Module annotated = annotated_and_checked(program, plan, client, request);
   const auto run = [&](const hlo::Module& module) {
-    return partition(module, client, options_for(client, plan.mesh.num_devices()));
+    return partition(module, client, options_for(client, plan.mesh.num_devices(), request));
   };
   return passes::run_pass("partition", annotated, run, request.observer);
 }
@@ -80,7 +84,7 @@ hlo::Module partitioned_program(const Program& program, const plan::Plan& plan, 
 Built build_partitioned(const hlo::Module& partitioned, const plan::Plan& plan, const pjrt::Client& client,
                         const CompileRequest& request) {
   std::string module = hlo::write_module(rewritten_module(partitioned, plan.mesh.num_devices(), request.observer));
-  pjrt::CompileOptions replicas = options_for(client, plan.mesh.num_devices());
+  pjrt::CompileOptions replicas = options_for(client, plan.mesh.num_devices(), request);
   std::swap(replicas.num_replicas, replicas.num_partitions);
   replicas.use_spmd_partitioning = false;
   pjrt::Executable executable = pjrt::Executable::compile(client, module, pjrt::Format::kHlo, replicas);
@@ -93,7 +97,7 @@ Built build(const Program& program, const plan::Plan& plan, const pjrt::Client& 
     return build_partitioned(partitioned_program(program, plan, client, request), plan, client, request);
   const hlo::Module annotated = annotated_and_checked(program, plan, client, request);
   auto compiled = pjrt::compile_and_read_partitioned(client, hlo::write_module(annotated),
-                                                     options_for(client, plan.mesh.num_devices()));
+                                                     options_for(client, plan.mesh.num_devices(), request));
   return counted(std::move(compiled.executable), std::move(compiled.partitioned_module), plan);
 }
 

@@ -67,7 +67,9 @@ hlo::Module rewritten_module(const hlo::Module& partitioned, int64_t num_devices
 }
 
 Compiled compile(const Program& step, const plan::Plan& of_step, const pjrt::Client& client,
-                 const CompileRequest& request) {
+                 const CompileRequest& asked) {
+  CompileRequest request = asked;
+  request.keeps_barriers = !of_step.rematerialized.empty();
   const PlannedProgram planned = planned_program(step, of_step, request.observer);
   const Program& program = planned.program;
   const plan::Plan& plan = planned.plan;

@@ -44,6 +44,7 @@ struct CompileRequest {
   passes::PassObserver observer = {};  ///< Sees each pass.
   Strategies strategies = Strategies::kKnown;
   Collectives collectives = Collectives::kRewritten;
+  bool keeps_barriers = false;  ///< Set for what is rematerialized: it lies behind barriers.
 };
 
 /// Annotates, partitions and compiles a program as its plan says, for the first devices of the client.

@@ -72,8 +72,6 @@ std::string encode_compile_options(const CompileOptions& options, const std::str
   if (platform == "cpu") {
     overrides.emplace("xla_cpu_use_xnnpack", false);
     overrides.emplace("xla_cpu_enable_fast_min_max", false);  // true loses NaNs
-    // Older ones drop barriers first of all and then merge what is recomputed behind one with the original.
-    overrides.emplace("xla_disable_hlo_passes", std::string("cse_barrier_expander"));
   }
   WireWriter encoded;
   encoded.bytes(3, encode_build_options(options));

@@ -28,13 +28,13 @@ struct CompileOptions {
   int num_devices() const { return num_replicas * num_partitions; }
 };
 
-/// A serialized xla.CompileOptionsProto. On platform "cpu", three things are off unless `overrides` sets them:
+/// A serialized xla.CompileOptionsProto. On platform "cpu", two options are false unless `overrides` sets them:
 /// xla_cpu_use_xnnpack, with which programs that update weights in place gave wrong numbers (PJRT API 0.81), and
-/// xla_cpu_enable_fast_min_max, with which maxima and minima lose NaNs; xla_disable_hlo_passes names the pass with
-/// which API 0.81 drops barriers, so that what is recomputed behind one would be kept after all. Of the others that
-/// give up IEEE's rules, xla_cpu_enable_fast_math is false by default and xla_allow_excess_precision (bf16 kept as f32
-/// between operations) true, as JAX has them. Errors: InvalidArgumentError if a count is below 1 or `device_ids` has
-/// another length than replicas times partitions.
+/// xla_cpu_enable_fast_min_max, with which maxima and minima lose NaNs. Of the others that give up IEEE's rules,
+/// xla_cpu_enable_fast_math is false by default and xla_allow_excess_precision (bf16 kept as f32 between operations)
+/// true, as JAX has them.
+/// Errors: InvalidArgumentError if a count is below 1 or `device_ids` has another length than replicas times
+/// partitions.
 std::string encode_compile_options(const CompileOptions& options, const std::string& platform);
 
 }  // namespace alpa::pjrt

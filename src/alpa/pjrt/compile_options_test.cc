@@ -17,14 +17,12 @@ std::map<std::string, std::string> overrides(const std::string& encoded) {
   return result;
 }
 
-TEST(CompileOptions, WhatChangesNumbersOrMemoryIsOffOnACpuUnlessAskedFor) {
+TEST(CompileOptions, XnnpackAndFastMinMaxAreOffOnACpuUnlessAskedFor) {
   const std::string off("\x10\x00", 2);
   const std::string on("\x10\x01", 2);
   CompileOptions options;
   EXPECT_EQ(overrides(encode_compile_options(options, "cpu")).at("xla_cpu_use_xnnpack"), off);
   EXPECT_EQ(overrides(encode_compile_options(options, "cpu")).at("xla_cpu_enable_fast_min_max"), off);
-  EXPECT_EQ(overrides(encode_compile_options(options, "cpu")).at("xla_disable_hlo_passes"),
-            std::string("\x0a\x14") + "cse_barrier_expander");
   EXPECT_TRUE(overrides(encode_compile_options(options, "cuda")).empty());
   options.overrides["xla_cpu_use_xnnpack"] = true;
   EXPECT_EQ(overrides(encode_compile_options(options, "cpu")).at("xla_cpu_use_xnnpack"), on);
