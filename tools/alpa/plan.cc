@@ -55,8 +55,8 @@ int run(StepOptions options, const PlanOutputs& outputs) {
   };
   std::vector<OutputFile> files;
   if (!outputs.problem.empty()) {
-    planner.problem_observer = [&](const solver::Problem& problem) {
-      files.push_back({outputs.problem, solver::problem_file(outputs.problem, problem)});
+    planner.problem_observer = [&](const planner::AnsweredProblem& answered) {
+      files.push_back({outputs.problem, solver::problem_file(outputs.problem, answered.problem)});
     };
   }
   const plan::Plan plan = compiler::plan_program(program, planner);

@@ -1,6 +1,7 @@
 #include "alpa/api/executable.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -28,6 +29,7 @@
 #include "alpa/passes/split_accumulation.h"
 #include "alpa/runtime/array/cut_array.h"
 #include "alpa/runtime/array/micro_batch.h"
+#include "alpa/solver/iopddl.h"
 
 namespace alpa {
 
@@ -70,9 +72,11 @@ LaunchLists& lists() {
 
 class CompiledStep : public Executable, public Tenant {
  public:
-  CompiledStep(std::shared_ptr<ClusterState> cluster, const Step& step, compiler::Program program, plan::Plan plan)
+  CompiledStep(std::shared_ptr<ClusterState> cluster, const Step& step, compiler::Program program,
+               compiler::PlanOptions options, plan::Plan plan)
       : cluster_(std::move(cluster)),
         donated_(step.donated),
+        options_(std::move(options)),
         program_(std::move(program)),
         plan_(std::move(plan)),
         compiled_(compiler::compile(program_, plan_, cluster_->client)),
@@ -185,6 +189,7 @@ class CompiledStep : public Executable, public Tenant {
     }
     write_file(directory + "/partitioned.hlo.txt", get_hlo_text());
     write_file(directory + "/plan.json", get_plan());
+    write_problem(directory);
     write_file(directory + "/times.txt", fmt::format("planning_seconds {}\ncompile_seconds {}\n",
                                                      plan_.planning_seconds, compiled_.compile_seconds));
   }
@@ -213,6 +218,17 @@ class CompiledStep : public Executable, public Tenant {
 
   static void write_annotated(const std::string& path, const compiler::Program& program, const plan::Plan& plan) {
     write_file(path, hlo::write_module(compiler::annotated_module(program, plan)));
+  }
+
+  void write_problem(const std::string& directory) const {
+    compiler::PlanOptions options = options_;
+    options.problem_observer = [&](const planner::AnsweredProblem& answered) {
+      const std::string path = directory + "/problem.json";
+      write_file(path, solver::problem_file(path, answered.problem));
+      write_file(directory + "/solution.json",
+                 fmt::format("{{\"solution\": [{}]}}\n", fmt::join(answered.choice, ", ")));
+    };
+    compiler::plan_program(program_, options);
   }
 
   /// What runs, before it is partitioned.
@@ -340,6 +356,7 @@ class CompiledStep : public Executable, public Tenant {
   };
   std::vector<Donation> donations_;
   std::vector<bool> cut_;  ///< By input: it is a batch that is cut into micro-batches.
+  compiler::PlanOptions options_;
   compiler::Program program_;
   plan::Plan plan_;
   compiler::Compiled compiled_;  ///< Its executable is moved into the next.
@@ -357,8 +374,10 @@ std::shared_ptr<Executable> compile_step(const Step& step, const ParallelMethod&
   auto cluster = api::cluster();
   compiler::Program program = compiler::program_from_module(
       frontend::lower(*step.function, "train_step", step.input_names), meta_of(step), step.micro_batches);
-  plan::Plan plan = compiler::plan_program(program, plan_options(method, step, *cluster));
-  auto compiled = std::make_shared<CompiledStep>(cluster, step, std::move(program), std::move(plan));
+  compiler::PlanOptions options = plan_options(method, step, *cluster);
+  plan::Plan plan = compiler::plan_program(program, options);
+  auto compiled =
+      std::make_shared<CompiledStep>(cluster, step, std::move(program), std::move(options), std::move(plan));
   cluster->admit(compiled);
   return compiled;
 }

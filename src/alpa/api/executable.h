@@ -45,7 +45,8 @@ class Executable {
   virtual std::vector<double> get_execution_time_costs() const = 0;
   /// Bytes on one device: arguments, outputs and temporaries, as its compiler counts them.
   virtual int64_t get_total_allocation_size() const = 0;
-  /// Writes the program before and after partitioning, the plan and times into a folder, which is made.
+  /// Writes into a folder, which is made: the program before and after partitioning, the plan, the labelling problem
+  /// (IOPDDL form, `alpa solve` reads it) with its solution, and times. Plans once more for the problem.
   virtual void dump_debug_info(const std::string& directory) const = 0;
   /// What runs on the devices: for callers that hold placed arrays of their own.
   virtual runtime::MeshExecutable& mesh_executable() = 0;

@@ -1,9 +1,14 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
 #include "alpa/alpa.h"
 #include "alpa/api/cluster_state.h"
 #include "alpa/base/error.h"
+#include "alpa/solver/evaluate.h"
+#include "alpa/solver/iopddl.h"
 
 namespace alpa {
 namespace {
@@ -173,6 +178,21 @@ TEST_F(Parallelize, ExecutablesTellTimesAndPlacements) {
   EXPECT_EQ(executable->get_output_placement_specs().size(), 6u);  // w, b, step, loss
   EXPECT_GT(executable->get_total_allocation_size(), 0);
   EXPECT_NE(executable->get_hlo_text().find("ENTRY"), std::string::npos);
+}
+
+TEST_F(Parallelize, DebugInformationHoldsTheProblemAndItsSolution) {
+  const auto step = parallelize(train_step, {.method = ShardParallel({2, 4})});
+  const auto executable = step.get_executable(first_state(), a_batch());
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "alpa_debug_information";
+  executable->dump_debug_info(folder.string());
+  for (const char* name : {"program.hlo.txt", "annotated.hlo.pb", "partitioned.hlo.txt", "plan.json", "times.txt"})
+    EXPECT_GT(std::filesystem::file_size(folder / name), 10u) << name;
+  const solver::Problem problem = solver::read_problem((folder / "problem.json").string());
+  const solver::Evaluation found = solver::evaluate(problem, solver::read_choice((folder / "solution.json").string()));
+  const auto plan = nlohmann::json::parse(executable->get_plan());
+  EXPECT_TRUE(found.feasible());
+  EXPECT_NEAR(static_cast<double>(found.objective) * 1e-12, plan.at("objective_seconds").get<double>(), 1e-9);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Parallelize, ReadingATracedArrayIsAnError) {

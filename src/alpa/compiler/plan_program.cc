@@ -242,7 +242,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
     plan.outputs.push_back({program.meta.outputs[k].name, value.shape, outputs[k]});
   }
   for (const hlo::Opcode kind : forbidden) plan.forbidden_collectives.emplace_back(hlo::name(kind));
-  return {std::move(plan), std::move(assignment.problem)};
+  return {std::move(plan), std::move(assignment.answered)};
 }
 
 MeshPlan plan_within_cap(const Program& program, const PlanOptions& options, const mesh::LogicalMesh& mesh) {
@@ -358,7 +358,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   plan.method = name(options.method);
   plan.micro_batches = program.micro_batches();
   plan.planning_seconds = elapsed();
-  if (best->problem) options.problem_observer(*best->problem);
+  if (best->answered) options.problem_observer(*best->answered);
   return std::move(plan);
 }
 

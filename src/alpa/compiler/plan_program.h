@@ -10,7 +10,7 @@
 #include "alpa/mesh/cluster.h"
 #include "alpa/plan/plan.h"
 #include "alpa/planner/intra/device_program.h"
-#include "alpa/solver/problem.h"
+#include "alpa/planner/intra/intra.h"
 
 namespace alpa::compiler {
 
@@ -59,9 +59,9 @@ struct PlanOptions {
   int64_t proof_work = 3'000'000'000;  ///< Elementary operations of a first try to prove the best: a second or two.
   double time_limit_seconds = 120;     ///< Of one solve; the last guard.
   std::function<void(const std::string& what, double seconds)> progress;
-  /// Gets the labelling problem whose best answer the plan is: that of the chosen mesh, under the cap that was last
-  /// tried. By other methods than kShard the plan is one of its choices, not the best.
-  std::function<void(const solver::Problem&)> problem_observer;
+  /// Gets the labelling problem whose best answer the plan is, and that answer: of the chosen mesh, under the cap that
+  /// was last tried. By other methods than kShard the plan is one of the problem's choices, not the best.
+  std::function<void(const planner::AnsweredProblem&)> problem_observer;
 };
 
 /// Chooses placements for a program. The plan's bound holds for all meshes that are tried; it is 0 where nothing is

@@ -7,14 +7,14 @@
 #include "alpa/compiler/program.h"
 #include "alpa/mesh/cluster.h"
 #include "alpa/plan/plan.h"
-#include "alpa/solver/problem.h"
+#include "alpa/planner/intra/intra.h"
 
 namespace alpa::compiler {
 
 /// A plan for one mesh and the labelling problem that it answers, if that is to be observed.
 struct MeshPlan {
   plan::Plan plan;
-  std::optional<solver::Problem> problem;
+  std::optional<planner::AnsweredProblem> answered;
 };
 
 /// Plans a program within a memory cap, in bytes a device; nothing made anew. Errors: InfeasibleError that knows the

@@ -137,7 +137,7 @@ Assignment plan_intra(const IntraRequest& request) {
   result.bound_seconds = static_cast<double>(solution.bound) * built.unit_seconds;
   result.memory_bytes = solution.peak_usage;
   result.statistics = solution.stats;
-  if (request.keep_problem) result.problem = std::move(built.problem);
+  if (request.keep_problem) result.answered = {std::move(built.problem), solution.choice};
   return result;
 }
 

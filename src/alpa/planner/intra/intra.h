@@ -70,6 +70,12 @@ struct IntraRequest {
   bool keep_problem = false;     ///< Whether the assignment keeps the labelling problem that it answers.
 };
 
+/// A labelling problem and the choice for each of its nodes.
+struct AnsweredProblem {
+  solver::Problem problem;
+  std::vector<int32_t> choice;
+};
+
 /// A choice for every node of the graph.
 struct Assignment {
   std::vector<std::shared_ptr<const StrategyTable>> tables;  ///< By node; null for generators.
@@ -78,7 +84,7 @@ struct Assignment {
   double bound_seconds = 0;  ///< No assignment costs less; 0 where nothing is proved: not by Search::kOptimize.
   int64_t memory_bytes = 0;  ///< Peak of the bytes alive on one device.
   solver::Statistics statistics;
-  std::optional<solver::Problem> problem;  ///< If IntraRequest::keep_problem: what was solved.
+  std::optional<AnsweredProblem> answered;  ///< If IntraRequest::keep_problem: what was solved.
 
   bool is_generator(hlo::NodeId node) const { return tables[static_cast<size_t>(node)] == nullptr; }
   const Strategy& strategy(hlo::NodeId node) const {
