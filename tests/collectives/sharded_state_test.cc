@@ -100,7 +100,7 @@ void expect_counts(const std::string& mesh, const std::string& spec, const Count
 TEST(ShardedState, TakesOneReduceScatterAndOneAllGather) {
   expect_counts("8", "(x,None)", {1, 1, 1});
   expect_counts("8", "(None,x)", {1, 1, 2});        // rearranged, more than may lie there at once
-  expect_counts("2x4", "((x+y),None)", {1, 1, 2});  // gathered axis by axis, as planned
+  expect_counts("2x4", "((x+y),None)", {1, 1, 1});  // planned axis by axis
 }
 
 // The gradient is divided along y; what is left is summed along x.

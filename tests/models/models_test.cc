@@ -142,6 +142,20 @@ TEST(Plans, NeverCommunicateMoreThanDataParallelism) {
   }
 }
 
+// A sum over devices is a reduce-scatter and an all-gather: where the optimizer's state is divided, each gradient is
+// scattered and each parameter gathered once, and neither is more than data parallelism sums.
+TEST(Plans, Zero2ScattersAndGathersAsMuchAsDataParallelismSums) {
+  for (const std::string model : {"mlp", "gpt", "bert", "unet"}) {
+    for (const std::string mesh : {"8", "2x4"}) {
+      const double summed = plan_of(fixture(model), mesh, Method::kData).collectives.at("all-reduce").bytes;
+      const auto zero = plan_of(fixture(model), mesh, Method::kZero2).collectives;
+      EXPECT_LE(zero.at("reduce-scatter").bytes, summed) << model << " on " << mesh;
+      EXPECT_LE(zero.at("all-gather").bytes, summed) << model << " on " << mesh;
+      EXPECT_LE(zero.at("all-reduce").bytes, 0.02 * summed) << model << " on " << mesh;
+    }
+  }
+}
+
 std::vector<Parameter> parameters() {
   std::vector<Parameter> result;
   for (size_t m = 0; m < kModels.size(); ++m) {
