@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build/bench
 python3 benchmarks/planning.py --out build/bench/planning.json
+python3 benchmarks/method_costs.py --out build/bench/method_costs.json
 python3 benchmarks/memory.py --out build/bench/memory.json
 build/release/bin/library_bench --benchmark_out=build/bench/library.json --benchmark_out_format=json
 python3 benchmarks/solver.py tests/data/iopddl/asplos-*.json.gz --out build/bench/solver.json --charts build/bench/solver
