@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 
+#include "alpa/base/amount.h"
 #include "alpa/base/error.h"
 #include "alpa/compiler/placement_demands.h"
 #include "alpa/compiler/recompute_search.h"
@@ -159,9 +160,10 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
                                    : between;
   }
   throw InfeasibleError(
-      fmt::format("[plan] no plan was found that fits into {} bytes a device on the mesh {}: the least memory of those "
-                  "tried is {} bytes; raise --memory-gb or use more devices",
-                  cap, mesh.to_string(), least),
+      fmt::format(
+          "[plan] no plan was found that fits into {} a device on the mesh {}: the least memory of those tried is "
+          "{}; raise --memory-gb or use more devices",
+          amount_of_memory(cap), mesh.to_string(), amount_of_memory(least)),
       least, /*proved=*/false);
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "alpa/base/amount.h"
 #include "alpa/base/error.h"
 #include "alpa/compiler/rematerialized.h"
 #include "alpa/passes/rematerialize.h"
@@ -100,10 +101,11 @@ class Search {
       }
     }
     throw InfeasibleError(
-        fmt::format("[plan] no plan was found that fits into {} bytes a device: the least memory that would do is {} "
-                    "bytes with values of the forward pass made anew in the backward pass, {} bytes with all of them "
-                    "kept; raise --memory-gb or use more devices",
-                    search_.cap_bytes, least, without.least_memory_bytes()),
+        fmt::format("[plan] no plan was found that fits into {} a device: the least memory that would do is {} with "
+                    "values of the forward pass made anew in the backward pass, {} with all of them kept; raise "
+                    "--memory-gb or use more devices",
+                    amount_of_memory(search_.cap_bytes), amount_of_memory(least),
+                    amount_of_memory(without.least_memory_bytes())),
         least, /*proved=*/false);
   }
 

@@ -8,6 +8,7 @@
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/replica_groups.h"
 #include "alpa/passes/extract_part.h"
+#include "alpa/passes/tuple_root.h"
 #include "alpa/passes/write_accumulation.h"
 
 namespace alpa::passes {
@@ -248,7 +249,9 @@ class ApplyWriter {
 
 }  // namespace
 
-DeferredStep defer_sums(const hlo::Module& accumulate, const hlo::Module& apply, const DeferRequest& request) {
+DeferredStep defer_sums(const hlo::Module& of_micro_batch, const hlo::Module& of_step, const DeferRequest& request) {
+  const hlo::Module accumulate = tuple_root(of_micro_batch);
+  const hlo::Module apply = tuple_root(of_step);
   const DeferrableSums sums(accumulate, request);
   const Accumulators accumulators(sums.by_accumulator());
   return {accumulate_leaves(accumulate, accumulators, request),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "alpa/base/amount.h"
 #include "alpa/base/error.h"
 #include "alpa/planner/intra/problem_builder.h"
 #include "alpa/planner/intra/propagate.h"
@@ -14,11 +15,6 @@ namespace {
 
 using sharding::ShardingSpec;
 
-std::string amount(int64_t bytes) {
-  if (bytes < int64_t{1} << 20) return fmt::format("{} bytes", bytes);
-  return fmt::format("{:.4g} GiB ({} bytes)", static_cast<double>(bytes) / (1 << 30), bytes);
-}
-
 [[noreturn]] void raise_infeasible(const IntraRequest& request, const solver::Solution& solution) {
   if (solution.least_cap < 0) {
     raise<InfeasibleError>("planner", "no plan on the mesh {} does all that is asked: ask for less",
@@ -27,9 +23,12 @@ std::string amount(int64_t bytes) {
   const std::string text = fmt::format(
       "[planner] no plan {} into {} a device on the mesh {}: the least memory that would do is {}{}; raise --memory-gb "
       "or use more devices",
-      solution.proved_infeasible ? "fits" : "was found that fits", amount(request.memory_cap_bytes.value_or(0)),
-      request.collectives.logical_mesh().to_string(), amount(solution.least_cap),
-      solution.least_cap_bound < solution.least_cap ? "; none exists below " + amount(solution.least_cap_bound) : "");
+      solution.proved_infeasible ? "fits" : "was found that fits",
+      amount_of_memory(request.memory_cap_bytes.value_or(0)), request.collectives.logical_mesh().to_string(),
+      amount_of_memory(solution.least_cap),
+      solution.least_cap_bound < solution.least_cap
+          ? "; none exists below " + amount_of_memory(solution.least_cap_bound)
+          : "");
   throw InfeasibleError(text, solution.least_cap, solution.proved_infeasible);
 }
 
