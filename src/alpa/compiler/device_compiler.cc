@@ -9,7 +9,7 @@ constexpr int kLastOld = 81;  // Of PJRT API 0; 115 is the next that was measure
 }  // namespace
 
 planner::DeviceCompiler device_compiler(const pjrt::Plugin& plugin) {
-  return {.library_reductions = plugin.api_minor() > kLastOld};
+  return {.reductions_by_library = plugin.api_minor() > kLastOld};
 }
 
 bool drops_barriers(const pjrt::Plugin& plugin) { return plugin.api_minor() <= kLastOld; }

@@ -92,7 +92,7 @@ TEST(Kernels, LargeReductionsAreTheLibrarys) {
     Entry entry;
     const DeviceValue made = entry.add(Opcode::kAbs, {entry.add(Opcode::kParameter, {}, elements)}, elements);
     const DeviceValue sum = entry.add(Opcode::kReduce, {made}, 1);
-    return fuse(entry.with_roots({sum}).computations[0], {.library_reductions = library}).kernels.size();
+    return fuse(entry.with_roots({sum}).computations[0], {.reductions_by_library = library}).kernels.size();
   };
   EXPECT_EQ(kernels(100, true), 2u);
   EXPECT_EQ(kernels(4096, true), 3u);

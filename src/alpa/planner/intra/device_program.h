@@ -9,7 +9,8 @@ namespace alpa::planner {
 
 /// What differs between versions of XLA's CPU compiler.
 struct DeviceCompiler {
-  bool library_reductions = true;  ///< Large reductions are calls of a library, into which nothing but products fuses.
+  bool reductions_by_library =
+      true;  ///< Large reductions are calls of a library, into which nothing but products fuses.
 };
 
 /// An array of a device's program: which result of which operation of the same computation.

@@ -128,7 +128,7 @@ class Fuser {
   }
 
   bool by_library(int32_t id) const {
-    if (!compiler_.library_reductions || op(id).opcode != Opcode::kReduce) return false;
+    if (!compiler_.reductions_by_library || op(id).opcode != Opcode::kReduce) return false;
     const DeviceValue& reduced = op(id).operands.front();
     return op(reduced.op).results[index(reduced.result)].elements >= kLibraryReduction;
   }
