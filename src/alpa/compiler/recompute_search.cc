@@ -100,6 +100,7 @@ class Search {
         wanted = candidate.peak - std::max<int64_t>(fall(missing), candidate.peak / 100);
       }
     }
+    if (least == without.least_memory_bytes()) throw without;
     throw InfeasibleError(
         fmt::format("[plan] no plan was found that fits into {} a device: the least memory that would do is {} with "
                     "values of the forward pass made anew in the backward pass, {} with all of them kept; raise "
