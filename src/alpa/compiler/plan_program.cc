@@ -36,6 +36,13 @@ std::vector<planner::Feed> feeds_of(const Program& program) {
   return feeds;
 }
 
+std::optional<planner::MicroBatches> micro_batches_of(const Program& program) {
+  if (!program.accumulation) return std::nullopt;
+  const passes::Accumulation& layout = *program.accumulation;
+  return planner::MicroBatches{static_cast<double>(layout.micro_batches), static_cast<size_t>(layout.num_inputs),
+                               static_cast<size_t>(layout.num_outputs), static_cast<size_t>(layout.num_accumulators)};
+}
+
 // The batches of all parts lie on the devices together.
 std::vector<int64_t> copies_of_inputs(const Program& program) {
   std::vector<int64_t> copies;
@@ -220,6 +227,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
                                 .feeds = feeds_of(program),
                                 .pins = demands.values,
                                 .pinned_outputs = demands.outputs,
+                                .micro_batches = micro_batches_of(program),
                                 .input_copies = copies_of_inputs(program),
                                 .memory_cap_bytes = cap_bytes,
                                 .device_memory_bytes = memory_cap(options),

@@ -18,21 +18,21 @@ size_t index(int32_t id) { return static_cast<size_t>(id); }
 
 class Builder {
  public:
-  explicit Builder(const DeviceProgramRequest& request)
-      : request_(request), steps_(request.program.steps()), values_(steps_.size(), kNothing) {
-    program_.computations.resize(index(request.num_computations));
-    program_.entry = request.entry;
-    program_.aliases = request.aliases;
+  Builder(const PredictedProgram& predicted, const ProgramFrame& frame)
+      : predicted_(predicted), frame_(frame), steps_(predicted.steps()), values_(steps_.size(), kNothing) {
+    program_.computations.resize(index(frame.num_computations));
+    program_.entry = frame.entry;
+    program_.aliases = frame.aliases;
   }
 
   DeviceProgram run() {
     index_groups();
-    for (const int32_t input : request_.inputs) {
-      values_[index(input)] = add(request_.entry, {Opcode::kParameter, {}, {array(input)}, {}, origin(input)});
-      program_.computations[index(request_.entry)].parameters.push_back(values_[index(input)].op);
+    for (const int32_t input : frame_.inputs) {
+      values_[index(input)] = add(frame_.entry, {Opcode::kParameter, {}, {array(input)}, {}, origin(input)});
+      program_.computations[index(frame_.entry)].parameters.push_back(values_[index(input)].op);
     }
-    reached_.insert(request_.entry);
-    for (const Region& region : request_.regions) open(region);
+    reached_.insert(frame_.entry);
+    for (const Region& region : frame_.regions) open(region);
     for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
       const auto region = region_of_.find(number);
       if (region != region_of_.end()) {
@@ -41,14 +41,14 @@ class Builder {
         visit(number);
       }
     }
-    for (const Region& region : request_.regions) {
+    for (const Region& region : frame_.regions) {
       for (const RegionBody& body : region.bodies) {
         for (const int32_t root : body.roots)
           program_.computations[index(body.computation)].roots.push_back(value(root, body.computation));
       }
     }
-    for (const int32_t output : request_.outputs)
-      program_.computations[index(request_.entry)].roots.push_back(value(output, request_.entry));
+    for (const int32_t output : frame_.outputs)
+      program_.computations[index(frame_.entry)].roots.push_back(value(output, frame_.entry));
     for (DeviceComputation& computation : program_.computations) sort(computation);
     return std::move(program_);
   }
@@ -74,7 +74,7 @@ class Builder {
   }
 
   void index_groups() {
-    const auto& groups = request_.program.groups();
+    const auto& groups = predicted_.groups();
     for (size_t group = 0; group < groups.size(); ++group) {
       for (const PredictedMember& member : groups[group])
         group_of_[{member.step, member.collective}] = static_cast<int32_t>(group);
@@ -176,12 +176,12 @@ class Builder {
   }
 
   DeviceValue exchange(const PredictedMember& member, DeviceValue from) {
-    const PredictedCollective& one = request_.program.collective(member);
+    const PredictedCollective& one = predicted_.collective(member);
     const int32_t group = group_of_.at({member.step, member.collective});
     if (one.kind == Opcode::kAllToAll) return exchange_pieces(member, from, group);
     const bool scatters = one.kind == Opcode::kReduceScatter;
     if (scatters && one.rearranged) from = rearranged(member.step, from, one.bytes);
-    const int64_t bytes = scatters ? one.bytes / request_.program.size(one.axes) : one.bytes;
+    const int64_t bytes = scatters ? one.bytes / predicted_.size(one.axes) : one.bytes;
     DeviceValue made = join(member, from, group);
     DeviceOp& all = op(step(member.step).result.computation, made);
     made.result = static_cast<int32_t>(all.results.size());
@@ -195,7 +195,7 @@ class Builder {
     const int32_t computation = step(member.step).result.computation;
     DeviceValue& made = made_[index(group)];
     if (made == kNothing)
-      made = add(computation, {request_.program.collective(member).kind, {}, {}, {}, origin(member.step)});
+      made = add(computation, {predicted_.collective(member).kind, {}, {}, {}, origin(member.step)});
     op(computation, made).operands.push_back(from);
     return made;
   }
@@ -203,7 +203,7 @@ class Builder {
   // The pieces for each device lie side by side in one array, are exchanged one by one and put together again.
   DeviceValue exchange_pieces(const PredictedMember& member, DeviceValue from, int32_t group) {
     const int32_t computation = step(member.step).result.computation;
-    const PredictedCollective& one = request_.program.collective(member);
+    const PredictedCollective& one = predicted_.collective(member);
     from = rearranged(member.step, from, one.bytes);
     const bool first = made_[index(group)] == kNothing;
     if (first) {
@@ -266,7 +266,8 @@ class Builder {
     for (DeviceValue& root : computation.roots) root.op = place[index(root.op)];
   }
 
-  const DeviceProgramRequest& request_;
+  const PredictedProgram& predicted_;
+  const ProgramFrame& frame_;
   const std::vector<PredictedStep>& steps_;
   std::vector<DeviceValue> values_;                                // by step
   std::map<std::pair<int32_t, int32_t>, DeviceValue> parameters_;  // by computation and step
@@ -280,6 +281,8 @@ class Builder {
 
 }  // namespace
 
-DeviceProgram build_device_program(const DeviceProgramRequest& request) { return Builder(request).run(); }
+DeviceProgram build_device_program(const PredictedProgram& program, const ProgramFrame& frame) {
+  return Builder(program, frame).run();
+}
 
 }  // namespace alpa::planner

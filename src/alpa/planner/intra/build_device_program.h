@@ -24,8 +24,8 @@ struct Region {
   std::vector<RegionBody> bodies;
 };
 
-struct DeviceProgramRequest {
-  const PredictedProgram& program;  ///< After its passes.
+/// What holds the steps of a predicted program together.
+struct ProgramFrame {
   int32_t num_computations = 0;
   int32_t entry = 0;
   std::vector<Region> regions;
@@ -35,7 +35,7 @@ struct DeviceProgramRequest {
 };
 
 /// The program of one device: the steps, and their collectives as the passes leave them with what brings arrays into
-/// the form that they are exchanged in.
-DeviceProgram build_device_program(const DeviceProgramRequest& request);
+/// the form that they are exchanged in. `program`: after its passes.
+DeviceProgram build_device_program(const PredictedProgram& program, const ProgramFrame& frame);
 
 }  // namespace alpa::planner

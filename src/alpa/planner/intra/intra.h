@@ -47,6 +47,16 @@ enum class Search {
   kDivideUpdates,
 };
 
+/// What a step with micro-batches has beside its own: inputs from `num_inputs` on are a flag and accumulators; outputs
+/// from `num_outputs` on are the accumulators' new values and then what is the last micro-batch's. These outputs are
+/// made once a micro-batch, by a program of their own; the others once a step.
+struct MicroBatches {
+  double count = 1;
+  size_t num_inputs = 0;
+  size_t num_outputs = 0;
+  size_t num_accumulators = 0;
+};
+
 /// What the intra-operator planner is asked: placements of all values of a program on one mesh.
 struct IntraRequest {
   const hlo::Module& module;  ///< Calls inlined.
@@ -57,6 +67,7 @@ struct IntraRequest {
   std::vector<Pin> pins = {};
   /// One an output, or fewer: where an output that feeds no input must end up, whatever made it.
   std::vector<std::optional<sharding::SpecPattern>> pinned_outputs = {};
+  std::optional<MicroBatches> micro_batches = std::nullopt;
   std::vector<int64_t> input_copies = {};  ///< Arrays of an input's shape that are held at once; empty: one each.
   std::optional<int64_t> memory_cap_bytes = std::nullopt;
   /// What a device has, if that is more than the cap: accumulators may fill it (AccumulatedSums).

@@ -12,6 +12,7 @@
 #include "alpa/planner/intra/compiled_order.h"
 #include "alpa/planner/intra/device_memory.h"
 #include "alpa/planner/intra/output_placements.h"
+#include "alpa/planner/intra/predicted_parts.h"
 #include "alpa/planner/intra/predicted_program.h"
 
 namespace alpa::planner {
@@ -46,27 +47,59 @@ class PlanFiller {
       program_.use(next);
       next_.emplace(tie.to, next);
     }
-    const std::vector<int32_t> outputs = end_outputs();
+    const ProgramFrame frame = program_frame(end_outputs());
     plan_.objective_seconds = assignment_.objective_seconds;
     plan_.bound_seconds = assignment_.bound_seconds;
-    program_.merge_all_reduces();
-    defer_sums(outputs);
+    if (request_.micro_batches) return fill_of_parts(frame);
     program_.run_passes();
     plan_.collectives = program_.totals();
-    plan_.predicted_memory_per_device_bytes += memory(program_, outputs);
+    plan_.predicted_memory_per_device_bytes = memory(program_, frame);
   }
 
  private:
+  void fill_of_parts(const ProgramFrame& frame) {
+    program_.merge_all_reduces();
+    const PredictedStepOfMicroBatches step{program_, frame, held_, *request_.micro_batches};
+    const std::vector<char> deferred = choose_deferred(step);
+    const Deferral deferral = program_.deferral(deferred);
+    for (size_t k = 0; k < accumulators_.size(); ++k) {
+      if (!deferral.leaves[k].empty()) plan_.deferred_sums.push_back(accumulators_[k]);
+    }
+    const PredictedParts parts = finished_parts(step, deferred);
+    plan_.collectives = parts.accumulate.program.totals();
+    for (const auto& [kind, total] : parts.apply.program.totals()) {
+      plan_.collectives[kind].count += total.count;
+      plan_.collectives[kind].bytes += total.bytes;
+    }
+    plan_.predicted_memory_per_device_bytes = memory(parts);
+  }
+
+  static PredictedParts finished_parts(const PredictedStepOfMicroBatches& step, const std::vector<char>& deferred) {
+    PredictedParts parts = predicted_parts(step, deferred);
+    parts.accumulate.program.run_passes();
+    parts.apply.program.run_passes();
+    return parts;
+  }
+
   // What each device has of a sum is mostly larger than the part of the sum that it keeps: as many sums wait for the
   // last micro-batch as the device has memory for, the largest first.
-  void defer_sums(const std::vector<int32_t>& outputs) {
-    if (accumulators_.empty()) return;
-    PredictedProgram at_once = program_;
-    at_once.run_passes();
+  std::vector<char> choose_deferred(const PredictedStepOfMicroBatches& step) const {
+    constexpr int kTries = 4;
+    const std::vector<char> none(accumulators_.size(), false);
+    if (accumulators_.empty()) return none;
+    const int64_t most = request_.device_memory_bytes.value_or(std::numeric_limits<int64_t>::max());
+    const auto needed = [&](const std::vector<char>& which) { return memory(finished_parts(step, which)); };
+    int64_t room = most - needed(none);
+    for (int tried = 0; tried < kTries; ++tried, room = tried + 1 < kTries ? room / 2 : 0) {
+      std::vector<char> which = deferred_within(room);
+      if (needed(which) <= most) return which;
+    }
+    return none;
+  }
+
+  std::vector<char> deferred_within(int64_t room) const {
     std::vector<char> which(accumulators_.size(), true);
     const auto more = program_.bytes_of_deferring(which);
-    int64_t room =
-        request_.device_memory_bytes.value_or(std::numeric_limits<int64_t>::max()) - memory(at_once, outputs);
     std::vector<size_t> order;
     for (size_t k = 0; k < which.size(); ++k) order.push_back(k);
     std::stable_sort(order.begin(), order.end(),
@@ -78,12 +111,7 @@ class PlanFiller {
       which[k] = more[k].has_value() && (bytes == 0 || bytes <= room);
       if (which[k] != 0) room -= bytes;
     }
-    const auto chosen = program_.bytes_of_deferring(which);
-    for (size_t k = 0; k < which.size(); ++k) {
-      plan_.predicted_memory_per_device_bytes += chosen[k].value_or(0);
-      if (chosen[k]) plan_.deferred_sums.push_back(accumulators_[k]);
-    }
-    program_.defer_sums(which);
+    return which;
   }
 
   // Where the accumulator and its sum lie alike, what is added can be communicated later.
@@ -223,7 +251,7 @@ class PlanFiller {
   // What an operation makes before anything is exchanged.
   StepResult made_by(NodeId id, const Strategy& strategy) const {
     const Node& node = graph_.nodes[static_cast<size_t>(id)];
-    StepResult all{memory_opcode(instruction_of(node).opcode), 0, 0, node.computation, id};
+    StepResult all{memory_opcode(node), 0, 0, node.computation, id};
     for (size_t k = 0; k < node.results.size(); ++k) {
       ShardingSpec spec = strategy.results[k];
       for (const Communication& one : strategy.communication) {
@@ -236,10 +264,20 @@ class PlanFiller {
     return all;
   }
 
-  static hlo::Opcode memory_opcode(hlo::Opcode opcode) {
+  hlo::Opcode memory_opcode(const Node& node) const {
+    const hlo::Opcode opcode = instruction_of(node).opcode;
     if (opcode == hlo::Opcode::kSelectAndScatter) return hlo::Opcode::kScatter;
+    if (opcode == hlo::Opcode::kDivide && divides_by_constant(node)) return hlo::Opcode::kMultiply;
     const bool same = opcode == hlo::Opcode::kReshape || opcode == hlo::Opcode::kCopy;
     return same ? hlo::Opcode::kBitcast : opcode;
+  }
+
+  // The compiler multiplies by the inverse then, which is cheap.
+  bool divides_by_constant(const Node& node) const {
+    const hlo::Computation& computation = request_.module.computation(node.computation);
+    const hlo::Instruction* divisor = &computation[computation[node.instruction].operands[1]];
+    if (divisor->opcode == hlo::Opcode::kBroadcast) divisor = &computation[divisor->operands[0]];
+    return divisor->opcode == hlo::Opcode::kConstant && tensor::is_floating(divisor->shape.dtype);
   }
 
   // What the CPU's compiler computes in another form than it stands there: writes operands anew, where they are to be.
@@ -418,8 +456,9 @@ class PlanFiller {
       const ValueId value = graph_.outputs[output];
       const double executions = feed != nullptr ? feed->executions : 1;
       ends.push_back(add_reshard({value, placements[output], executions, request_.module.entry}));
-      program_.use(feed != nullptr && !assignment_.is_generator(producer(value)) ? steps_[static_cast<size_t>(value)]
-                                                                                 : ends.back());
+      held_.push_back(feed != nullptr && !assignment_.is_generator(producer(value)) ? steps_[static_cast<size_t>(value)]
+                                                                                    : ends.back());
+      program_.use(held_.back());
     }
     return ends;
   }
@@ -464,29 +503,42 @@ class PlanFiller {
     return region;
   }
 
-  // Of a device, with the inputs of all micro-batches.
-  int64_t memory(const PredictedProgram& program, const std::vector<int32_t>& outputs) const {
-    DeviceProgramRequest request{program,
-                                 static_cast<int32_t>(request_.module.computations.size()),
-                                 request_.module.entry,
-                                 {},
-                                 steps_of(graph_.inputs),
-                                 outputs,
-                                 {}};
+  ProgramFrame program_frame(std::vector<int32_t> outputs) const {
+    ProgramFrame frame{static_cast<int32_t>(request_.module.computations.size()),
+                       request_.module.entry,
+                       {},
+                       steps_of(graph_.inputs),
+                       std::move(outputs),
+                       {}};
     for (const auto& [key, values] : elements_) {
       const auto kind = static_cast<Node::Kind>(std::get<2>(key));
-      if (kind == Node::Kind::kCarry) request.regions.push_back(loop(key));
-      if (kind == Node::Kind::kJoin) request.regions.push_back(conditional(key));
+      if (kind == Node::Kind::kCarry) frame.regions.push_back(loop(key));
+      if (kind == Node::Kind::kJoin) frame.regions.push_back(conditional(key));
     }
     for (const hlo::Alias& alias : hlo::input_output_aliases(request_.module))
-      request.aliases.push_back({static_cast<int32_t>(alias.output), static_cast<int32_t>(alias.parameter)});
-    int64_t bytes = memory_of(build_device_program(request), request_.compiler).total();
-    for (size_t input = 0; input < request_.input_copies.size(); ++input) {
-      const StepResult& one = program.steps()[static_cast<size_t>(request.inputs[input])].result;
-      bytes += (request_.input_copies[input] - 1) * one.bytes;
+      frame.aliases.push_back({static_cast<int32_t>(alias.output), static_cast<int32_t>(alias.parameter)});
+    return frame;
+  }
+
+  // Of a device.
+  int64_t memory(const PredictedProgram& program, const ProgramFrame& frame) const {
+    return memory_of(build_device_program(program, frame), request_.compiler).total();
+  }
+
+  // With the inputs of the step that lie beside a part: all micro-batches are there all the time.
+  int64_t memory(const PredictedPart& part) const {
+    int64_t bytes = memory(part.program, part.frame);
+    for (size_t input = 0; input < request_.micro_batches->num_inputs; ++input) {
+      const auto& taken = part.step_inputs;
+      const auto here = static_cast<int64_t>(std::count(taken.begin(), taken.end(), input));
+      const int64_t copies = request_.input_copies.empty() ? 1 : request_.input_copies[input];
+      const int32_t step = steps_[static_cast<size_t>(graph_.inputs[input])];
+      bytes += (copies - here) * program_.steps()[static_cast<size_t>(step)].result.bytes;
     }
     return bytes;
   }
+
+  int64_t memory(const PredictedParts& parts) const { return std::max(memory(parts.accumulate), memory(parts.apply)); }
 
   // Sums over micro-batches of floats below 32 bits are kept in f32.
   static int64_t sum_factor(tensor::DType dtype) {
@@ -516,6 +568,7 @@ class PlanFiller {
   const AccumulatedSums sums_;
   std::vector<std::string> accumulators_;  ///< Of program_, by number: parameters.
   std::vector<int32_t> steps_;             ///< By value.
+  std::vector<int32_t> held_;              ///< By output, the step that something outside wants.
   std::map<NodeKey, std::vector<const hlo::Tie*>> ties_to_;
   std::map<NodeKey, int32_t> entered_;
   std::map<NodeKey, std::vector<ValueId>> elements_;

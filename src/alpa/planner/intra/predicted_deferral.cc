@@ -38,63 +38,64 @@ bool PredictedProgram::goes_into_sums(int32_t number, const std::vector<char>& w
   });
 }
 
-PredictedProgram::Waiting PredictedProgram::waiting(const std::vector<char>& which) const {
-  Waiting result{std::vector<char>(steps_.size(), false), std::vector<char>(steps_.size(), false)};
+void PredictedProgram::find_waiting(const std::vector<char>& which, Deferral& deferral) const {
+  std::vector<char> absorbed(steps_.size(), false);
   for (auto number = static_cast<int32_t>(steps_.size()); number-- > 0;)
-    result.absorbed[static_cast<size_t>(number)] = goes_into_sums(number, which, result.absorbed);
+    absorbed[static_cast<size_t>(number)] = goes_into_sums(number, which, absorbed);
+  deferral.waits.assign(steps_.size(), false);
+  deferral.replayed.assign(steps_.size(), false);
   for (size_t number = 0; number < steps_.size(); ++number) {
     const PredictedStep& one = steps_[number];
-    const bool linear = std::all_of(one.collectives.begin(), one.collectives.end(), is_linear);
-    const bool above = std::any_of(one.linear.begin(), one.linear.end(),
-                                   [&](size_t k) { return result.above[static_cast<size_t>(one.operands[k])] != 0; });
-    result.above[number] = result.absorbed[number] && linear && (above || !one.collectives.empty());
+    if (absorbed[number] == 0 || !std::all_of(one.collectives.begin(), one.collectives.end(), is_linear)) continue;
+    deferral.replayed[number] = std::any_of(one.linear.begin(), one.linear.end(), [&](size_t k) {
+      return deferral.waits[static_cast<size_t>(one.operands[k])] != 0;
+    });
+    deferral.waits[number] = deferral.replayed[number] != 0 || !one.collectives.empty();
   }
-  return result;
 }
 
-// Of the leaves under a value that waits, those that were not seen yet.
-int64_t PredictedProgram::new_leaf_bytes(int32_t number, const Waiting& waiting, std::set<int32_t>& seen) const {
-  if (!seen.insert(number).second) return 0;
+void PredictedProgram::find_leaves(int32_t number, int64_t sum_factor, const Deferral& deferral,
+                                   std::set<int32_t>& seen, std::vector<Deferral::Leaf>& leaves) const {
+  if (!seen.insert(number).second) return;
   const PredictedStep& one = step(number);
-  int64_t bytes = 0;
-  bool above = false;
-  for (const size_t k : one.linear) {
-    const int32_t operand = one.operands[k];
-    if (waiting.above[static_cast<size_t>(operand)] == 0) continue;
-    above = true;
-    bytes += new_leaf_bytes(operand, waiting, seen);
+  for (const PredictedCollective& collective : one.collectives)
+    sum_factor = std::max(sum_factor, collective.sum_factor);
+  if (deferral.replayed[static_cast<size_t>(number)] != 0) {
+    for (const size_t k : one.linear) find_leaves(one.operands[k], sum_factor, deferral, seen, leaves);
+    return;
   }
-  if (above || one.collectives.empty()) return bytes;
-  const PredictedCollective& first = one.collectives.front();
-  const int64_t parts = first.kind == hlo::Opcode::kAllGather ? size(first.axes) : 1;
-  return first.sum_factor * first.bytes / parts;
+  int64_t bytes = one.result.bytes;
+  if (deferral.waits[static_cast<size_t>(number)] != 0) {
+    const PredictedCollective& first = one.collectives.front();
+    bytes = first.bytes / (first.kind == hlo::Opcode::kAllGather ? size(first.axes) : 1);
+  }
+  leaves.push_back({number, sum_factor * bytes});
+}
+
+Deferral PredictedProgram::deferral(const std::vector<char>& which) const {
+  Deferral result;
+  find_waiting(which, result);
+  for (const Accumulation& one : accumulations_) {
+    const int32_t addend = step(one.step).operands[kAddend];
+    result.leaves.emplace_back();
+    std::set<int32_t> seen;
+    if (result.waits[static_cast<size_t>(addend)] != 0) find_leaves(addend, 1, result, seen, result.leaves.back());
+  }
+  return result;
 }
 
 std::vector<std::optional<int64_t>> PredictedProgram::bytes_of_deferring(const std::vector<char>& which) const {
-  const Waiting waits = waiting(which);
+  const Deferral deferred = deferral(which);
   std::vector<std::optional<int64_t>> result;
   std::set<int32_t> seen;
-  for (const Accumulation& one : accumulations_) {
-    const int32_t addend = step(one.step).operands[kAddend];
+  for (size_t k = 0; k < accumulations_.size(); ++k) {
     result.emplace_back();
-    if (waits.above[static_cast<size_t>(addend)] != 0) result.back() = new_leaf_bytes(addend, waits, seen) - one.bytes;
+    if (deferred.leaves[k].empty()) continue;
+    int64_t bytes = 0;
+    for (const Deferral::Leaf& leaf : deferred.leaves[k]) bytes += seen.insert(leaf.step).second ? leaf.bytes : 0;
+    result.back() = bytes - accumulations_[k].bytes;
   }
   return result;
-}
-
-void PredictedProgram::defer_sums(const std::vector<char>& which) {
-  const Waiting waits = waiting(which);
-  for (size_t number = 0; number < steps_.size(); ++number) {
-    if (waits.above[number] == 0) continue;
-    for (PredictedCollective& one : steps_[number].collectives) one.executions = 1;
-  }
-  for (const Accumulation& one : accumulations_) {
-    const int32_t addend = step(one.step).operands[kAddend];
-    if (waits.above[static_cast<size_t>(addend)] == 0) continue;
-    // The sum is what was added, which is made in the step's program now: nothing outside wants it.
-    step(one.step).role = StepRole::kMove;
-    --step(one.step).uses;
-  }
 }
 
 }  // namespace alpa::planner

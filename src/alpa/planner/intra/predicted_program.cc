@@ -55,6 +55,14 @@ int32_t PredictedProgram::add_collective(PredictedCollective collective, int32_t
   return number;
 }
 
+int32_t PredictedProgram::add_copy(const PredictedStep& one, std::vector<int32_t> operands) {
+  const int32_t number = add_step(one.role, std::move(operands), one.linear, one.result);
+  steps_.back().slice_dim = one.slice_dim;
+  steps_.back().slice_axes = one.slice_axes;
+  steps_.back().collectives = one.collectives;
+  return number;
+}
+
 int64_t PredictedProgram::size(const std::vector<int>& axes) const {
   int64_t result = 1;
   for (const int axis : axes) result *= mesh_.size(axis);

@@ -71,6 +71,19 @@ struct PredictedMember {
   int32_t collective = 0;
 };
 
+/// Which collectives run once a step when sums over micro-batches wait for the last one.
+struct Deferral {
+  /// What is summed over micro-batches instead of the sum itself.
+  struct Leaf {
+    int32_t step = 0;   ///< Before its collectives, if they wait.
+    int64_t bytes = 0;  ///< Of its sum on a device.
+    friend bool operator==(const Leaf&, const Leaf&) = default;
+  };
+  std::vector<char> waits;                ///< By step: whether it is made of collectives that wait, its own or others.
+  std::vector<char> replayed;             ///< By step: whether others; it is then made of the sums of its operands.
+  std::vector<std::vector<Leaf>> leaves;  ///< By accumulator; none: its sum does not wait.
+};
+
 /// The collectives of a partitioned program as far as the collective passes look at it: what merges all-gathers and
 /// all-reduces, makes reduce-scatters of them and combines what does not wait for each other (docs/partitioner.md),
 /// without the program; and what of them waits for the last micro-batch. Steps are added operands first.
@@ -86,6 +99,8 @@ class PredictedProgram {
   int32_t add_collective(PredictedCollective collective, int32_t operand, StepResult result = {});
   /// The step adds its operand 1 to an accumulator, `bytes` of which lie on a device; returns the accumulator's number.
   size_t add_accumulation(int32_t step, int64_t bytes);
+  /// As a step of another program, whose operands have other numbers here.
+  int32_t add_copy(const PredictedStep& one, std::vector<int32_t> operands);
   /// Something outside wants the value: an output, the next turn of a loop.
   void use(int32_t step) { ++steps_[static_cast<size_t>(step)].uses; }
 
@@ -95,14 +110,16 @@ class PredictedProgram {
   /// By accumulator: bytes of a device that it takes more if its communication waits for the last micro-batch; nothing
   /// if no communication of its can. `which`: those that wait, by accumulator. Merge first.
   std::vector<std::optional<int64_t>> bytes_of_deferring(const std::vector<char>& which) const;
-  /// As passes::defer_sums: their collectives run once a step.
-  void defer_sums(const std::vector<char>& which);
+  Deferral deferral(const std::vector<char>& which) const;
+  /// The step that adds to an accumulator.
+  int32_t addition(size_t accumulator) const { return accumulations_[accumulator].step; }
 
   /// Leaves the collectives as the passes leave them. Once, when all steps are there.
   void run_passes();
   /// Totals by opcode after the passes.
   std::map<std::string, plan::CollectiveCount> totals() const;
 
+  const mesh::LogicalMesh& mesh() const { return mesh_; }
   const std::vector<PredictedStep>& steps() const { return steps_; }
   /// After the passes: which collectives are done together, in the order of their steps; each is in one group.
   const std::vector<std::vector<PredictedMember>>& groups() const { return groups_; }
@@ -112,11 +129,6 @@ class PredictedProgram {
   int64_t size(const std::vector<int>& axes) const;
 
  private:
-  /// By step: whether its result goes into sums that wait alone, by linear operations; and whether it is made of
-  /// collectives that wait then.
-  struct Waiting {
-    std::vector<char> absorbed, above;
-  };
   /// The all-reduces that a value is a sum of, by linear operations, and the slice that a device keeps of that sum.
   struct Addends {
     std::vector<int32_t> reduces;  ///< Steps whose last collectives they are; none: it is no such sum.
@@ -137,9 +149,10 @@ class PredictedProgram {
   void make_whole(int32_t number, int64_t parts, const std::vector<Addends>& results);
   void sum_after(int32_t number, const Addends& sum, const std::vector<Addends>& results);
   void take_last_collective(int32_t number);
-  Waiting waiting(const std::vector<char>& which) const;
   bool goes_into_sums(int32_t number, const std::vector<char>& which, const std::vector<char>& absorbed) const;
-  int64_t new_leaf_bytes(int32_t number, const Waiting& waiting, std::set<int32_t>& seen) const;
+  void find_waiting(const std::vector<char>& which, Deferral& deferral) const;
+  void find_leaves(int32_t number, int64_t sum_factor, const Deferral& deferral, std::set<int32_t>& seen,
+                   std::vector<Deferral::Leaf>& leaves) const;
   void merge_all_gathers();
   void form_reduce_scatters();
   bool form(int32_t reduce);

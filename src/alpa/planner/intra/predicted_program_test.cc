@@ -106,10 +106,7 @@ TEST(PredictedProgram, SumsWaitForTheLastMicroBatch) {
   EXPECT_EQ(more.at(0), 64 - 8);
   EXPECT_FALSE(more.at(1).has_value());  // something else needs it
   EXPECT_FALSE(program.bytes_of_deferring({0, 1}).at(0).has_value());
-  program.defer_sums({1, 1});
-  const auto totals = totals_of(std::move(program));
-  EXPECT_EQ(totals.at("reduce-scatter"), (plan::CollectiveCount{1, 64}));
-  EXPECT_EQ(totals.at("all-reduce"), (plan::CollectiveCount{4, 4 * 32}));
+  EXPECT_EQ(program.deferral({1, 1}).leaves.at(0), (std::vector<Deferral::Leaf>{{all, 64}}));
 }
 
 TEST(PredictedProgram, FormsWhatIsLeftOfAnAllReduce) {
