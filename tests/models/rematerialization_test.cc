@@ -52,6 +52,9 @@ TEST_P(CappedModels, MakeValuesAnewAndGiveTheSameNumbersInLessMemory) {
   EXPECT_THROW(plan_of(program, Method::kNone, cap, false), InfeasibleError);
   const plan::Plan plan = plan::plan_from_json(plan::to_json(plan_of(program, Method::kNone, cap, true)), "plan");
   EXPECT_FALSE(plan.rematerialized.empty());
+  EXPECT_GT(plan.rematerialization_saved_bytes, 0);
+  EXPECT_LT(plan.rematerialization_saved_bytes, whole.predicted_memory_per_device_bytes);
+  EXPECT_GT(plan.rematerialization_added_seconds, 0);
   EXPECT_LE(plan.predicted_memory_per_device_bytes, cap);
   const int64_t before = compiler::compile(program, whole, client).memory_per_device_bytes;
   compiler::Compiled compiled = compiler::compile(program, plan, client);

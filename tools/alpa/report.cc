@@ -116,8 +116,11 @@ std::string plan_head(const plan::Plan& plan) {
   text += fmt::format("  cost of a step {} (of it communication {}), {}\n", format_seconds(plan.objective_seconds),
                       format_seconds(plan.communication_seconds), proof);
   if (!plan.rematerialized.empty())
-    text += fmt::format("  values of the forward pass made anew in the backward pass: {} (plan.json names them)\n",
-                        plan.rematerialized.size());
+    text += fmt::format(
+        "  values of the forward pass made anew in the backward pass: {} (plan.json names them); estimated "
+        "to save {} a device and to add {} a step\n",
+        plan.rematerialized.size(), format_bytes(static_cast<double>(plan.rematerialization_saved_bytes)),
+        format_seconds(plan.rematerialization_added_seconds));
   return text;
 }
 

@@ -79,6 +79,9 @@ class Search {
     const Program program = rematerialized(search_.program, candidate.recomputation.names);
     MeshPlan result = search_.plan_within(program, search_.cap_bytes);
     result.plan.rematerialized = candidate.recomputation.names;
+    result.plan.rematerialization_saved_bytes = (whole_peak(search_.program) - candidate.peak) / search_.num_devices;
+    result.plan.rematerialization_added_seconds =
+        candidate.recomputation.seconds / static_cast<double>(search_.num_devices);
     return result;
   }
 

@@ -230,7 +230,11 @@ std::string to_json(const Plan& plan) {
   if (!plan.forbidden_collectives.empty()) json["forbidden_collectives"] = plan.forbidden_collectives;
   json["inputs"] = tensors_to_json(plan.inputs, plan.mesh);
   json["outputs"] = tensors_to_json(plan.outputs, plan.mesh);
-  if (!plan.rematerialized.empty()) json["rematerialized"] = plan.rematerialized;
+  if (!plan.rematerialized.empty()) {
+    json["rematerialized"] = plan.rematerialized;
+    json["rematerialization"] = {{"saved_bytes_per_device", plan.rematerialization_saved_bytes},
+                                 {"added_seconds", plan.rematerialization_added_seconds}};
+  }
   json["ops"] = Json::object();
   for (const auto& [name, specs] : plan.ops) {
     if (specs.size() == 1) {
@@ -288,6 +292,11 @@ Plan read_plan(std::string_view text, const Reader& read) {
   plan.inputs = read.tensors(json, "inputs", plan.mesh);
   plan.outputs = read.tensors(json, "outputs", plan.mesh);
   if (json.contains("rematerialized")) plan.rematerialized = read.texts(json, "rematerialized");
+  if (json.contains("rematerialization")) {
+    const Json& estimate = json["rematerialization"];
+    plan.rematerialization_saved_bytes = static_cast<int64_t>(read.number(estimate, "saved_bytes_per_device"));
+    plan.rematerialization_added_seconds = read.number(estimate, "added_seconds");
+  }
   plan.ops = read.specs(json, "ops", plan.mesh, /*one_is_bare=*/true);
   if (json.contains("operands")) plan.operands = read.specs(json, "operands", plan.mesh, /*one_is_bare=*/false);
   if (json.contains("deferred_sums")) plan.deferred_sums = read.texts(json, "deferred_sums");

@@ -48,6 +48,10 @@ struct Plan {
   /// Instructions of the program whose values the backward pass makes anew (passes::rematerialize). The names in `ops`
   /// and `operands` are those of the program that does so.
   std::vector<std::string> rematerialized;
+  /// What that changes on a device, as the search estimated it with values and work divided evenly: bytes alive at the
+  /// peak that it spares, and seconds a step that making the values again takes, without communication.
+  int64_t rematerialization_saved_bytes = 0;
+  double rematerialization_added_seconds = 0;
   /// Placement of each array that an instruction makes, tuples flattened. Names are those of the program with calls
   /// inlined.
   std::map<std::string, std::vector<sharding::ShardingSpec>> ops;

@@ -22,6 +22,8 @@ Plan example() {
   plan.outputs = {{"w", shape, sharding::parse_spec("(None,(x+y))", plan.mesh, 2)},
                   {"loss", tensor::Shape(tensor::DType::kF32, {}), {}}};
   plan.rematerialized = {"tanh.4", "dot.5"};
+  plan.rematerialization_saved_bytes = 1 << 20;
+  plan.rematerialization_added_seconds = 0.25;
   plan.ops["dot.1"] = {sharding::parse_spec("(x,y)", plan.mesh, 2)};
   plan.ops["while.2"] = {sharding::parse_spec("()", plan.mesh, 0), sharding::parse_spec("(y)", plan.mesh, 1)};
   plan.ops["empty.3"] = {};
@@ -40,6 +42,8 @@ TEST(Plan, SurvivesJson) {
   EXPECT_EQ(again.collectives, plan.collectives);
   EXPECT_EQ(again.forbidden_collectives, plan.forbidden_collectives);
   EXPECT_EQ(again.rematerialized, plan.rematerialized);
+  EXPECT_EQ(again.rematerialization_saved_bytes, plan.rematerialization_saved_bytes);
+  EXPECT_EQ(again.rematerialization_added_seconds, plan.rematerialization_added_seconds);
 }
 
 // What CONTRACTS lists is enough.
