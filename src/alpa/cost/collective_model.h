@@ -25,8 +25,9 @@ class CollectiveModel {
   /// bytes in, seconds out.
   double seconds(hlo::Opcode kind, int64_t bytes, const std::vector<int>& axes) const;
 
-  /// The same cluster with links that cost bytes only.
-  CollectiveModel without_latency() const;
+  /// The same cluster with links that cost bytes only, and next to nothing for each call: of ways that move as many
+  /// bytes, the one with fewest calls costs least.
+  CollectiveModel by_bytes() const;
   /// The same with kinds of collectives that must not be used.
   CollectiveModel without(std::vector<hlo::Opcode> kinds) const;
 
@@ -37,6 +38,7 @@ class CollectiveModel {
   mesh::ClusterSpec cluster_;
   mesh::LogicalMesh mesh_;
   std::vector<hlo::Opcode> forbidden_;
+  double call_seconds_ = 0;
 };
 
 }  // namespace alpa::cost

@@ -30,10 +30,21 @@ TEST(CollectiveModel, AllReduceIsReduceScatterThenAllGather) {
   }
 }
 
+TEST(CollectiveModel, ByBytesFewestCallsWinAmongEqualBytes) {
+  const CollectiveModel model = CollectiveModel(mesh::load_cluster("a100-dgx"), mesh::LogicalMesh({8})).by_bytes();
+  for (const int64_t bytes : {256, 1 << 20}) {
+    const double reduced = model.seconds(hlo::Opcode::kAllReduce, bytes, {0});
+    const double scattered = model.seconds(hlo::Opcode::kReduceScatter, bytes, {0});
+    EXPECT_LT(reduced, scattered + model.seconds(hlo::Opcode::kAllGather, bytes, {0}));
+    // A sum that is scattered, at the price of a scalar's sum.
+    EXPECT_LT(scattered + model.seconds(hlo::Opcode::kAllReduce, 4, {0}), reduced);
+  }
+}
+
 TEST(CollectiveModel, WhatMustNotBeUsedCostsMoreThanAnything) {
   const CollectiveModel model =
       CollectiveModel(mesh::load_cluster("a100-dgx"), mesh::LogicalMesh({8})).without({hlo::Opcode::kAllGather});
-  for (const CollectiveModel& same : {model, model.without_latency()}) {
+  for (const CollectiveModel& same : {model, model.by_bytes()}) {
     EXPECT_TRUE(std::isinf(same.seconds(hlo::Opcode::kAllGather, 8, {0})));
     EXPECT_TRUE(std::isfinite(same.seconds(hlo::Opcode::kAllToAll, 8, {0})));
   }

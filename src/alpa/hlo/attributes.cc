@@ -49,14 +49,6 @@ DotDims dot_dims(const Instruction& instruction) {
           .rhs_batch = list(dims.rhs_batch_dimensions())};
 }
 
-std::vector<int64_t> contracted_dims(const Instruction& instruction) {
-  if (instruction.opcode == Opcode::kDot) return dot_dims(instruction).lhs_contracting;
-  if (instruction.opcode != Opcode::kConvolution) return {};
-  const ConvolutionDims dims = convolution_dims(instruction);
-  if (dims.feature_groups > 1 || dims.batch_groups > 1) return {};
-  return {dims.input_feature};
-}
-
 bool WindowDim::is_trivial() const {
   return size == 1 && stride == 1 && padding_low == 0 && padding_high == 0 && base_dilation == 1;
 }

@@ -19,10 +19,6 @@ struct DotDims {
 /// Of a dot, or the dot part of a ragged-dot.
 DotDims dot_dims(const Instruction& instruction);
 
-/// Dims of the first operand that a dot or a convolution without groups sums over, a convolution's spatial dims apart.
-/// Empty for anything else.
-std::vector<int64_t> contracted_dims(const Instruction& instruction);
-
 struct WindowDim {
   int64_t size = 1, stride = 1, padding_low = 0, padding_high = 0, window_dilation = 1, base_dilation = 1;
   bool reversal = false;

@@ -8,6 +8,7 @@
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/sharding_constraint.h"
+#include "alpa/hlo/summed_dims.h"
 #include "alpa/passes/placements.h"
 
 namespace alpa::passes {
@@ -147,22 +148,22 @@ class ComputationAnnotator {
     if (hlo::sharding_constraint(instruction)) return define(copy.operands.at(0), instruction.shape, results);
     if (partitioned_by_hand(instruction))
       return define(by_hand(std::move(copy), wanted, specs.at(0)), instruction.shape, results);
-    if (hlo::contracted_dims(instruction).empty())
-      return define(append(std::move(copy), specs), instruction.shape, results);
-    const ShardingSpec made = summed(instruction, wanted, specs.at(0));
+    const std::vector<int64_t> dims = hlo::summed_dims(context_.module, instruction);
+    if (dims.empty()) return define(append(std::move(copy), specs), instruction.shape, results);
+    const ShardingSpec made = summed(dims, wanted, specs.at(0));
     const InstructionId sum = append(std::move(copy), {made});
     define(made == specs[0] ? sum : scatter(sum, specs[0]), instruction.shape, results);
   }
 
-  // Where a contraction's result lies when its addends are summed: an axis that divides what is contracted divides the
-  // result only once the sum is sliced.
-  static ShardingSpec summed(const Instruction& instruction, const Specs& wanted, const ShardingSpec& result) {
-    std::vector<int> contracted;
-    for (const int64_t dim : hlo::contracted_dims(instruction)) {
+  // Where a result lies when its addends are summed: an axis that divides `dims` of the first operand, over which the
+  // operation sums, divides the result only once the sum is sliced.
+  static ShardingSpec summed(const std::vector<int64_t>& dims, const Specs& wanted, const ShardingSpec& result) {
+    std::vector<int> summed;
+    for (const int64_t dim : dims) {
       const std::vector<int> axes = wanted.at(0).dims.at(static_cast<size_t>(dim)).axes();
-      contracted.insert(contracted.end(), axes.begin(), axes.end());
+      summed.insert(summed.end(), axes.begin(), axes.end());
     }
-    return result.without(contracted);
+    return result.without(summed);
   }
 
   InstructionId scatter(InstructionId sum, const ShardingSpec& spec) {

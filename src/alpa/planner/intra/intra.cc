@@ -85,9 +85,9 @@ std::vector<int32_t> undivided_start(const IntraRequest& request, cost::ReshardM
   return what_follows_from_start(whole, build_problem(whole, reshard), reshard);
 }
 
-// Latency is left out: collectives of one kind are combined later, and then bytes tell.
+// Collectives of one kind are combined later: bytes tell, not latency.
 solver::Solution divide_updates(const IntraRequest& request, const IntraProblem& built, cost::ReshardModel& reshard) {
-  const cost::CollectiveModel of_bytes = request.collectives.without_latency();
+  const cost::CollectiveModel of_bytes = request.collectives.by_bytes();
   cost::ReshardModel reshard_bytes(of_bytes);
   const IntraRequest by_bytes{.module = request.module,
                               .graph = request.graph,
@@ -96,7 +96,10 @@ solver::Solution divide_updates(const IntraRequest& request, const IntraProblem&
                               .feeds = request.feeds,
                               .pins = request.pins,
                               .pinned_outputs = request.pinned_outputs,
+                              .input_copies = request.input_copies,
                               .memory_cap_bytes = request.memory_cap_bytes,
+                              .device_memory_bytes = request.device_memory_bytes,
+                              .search = request.search,
                               .divisions = request.divisions,
                               .start_inputs = request.start_inputs,
                               .solver = request.solver};

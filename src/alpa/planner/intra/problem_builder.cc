@@ -35,7 +35,8 @@ class ProblemBuilder {
         reshard_(reshard),
         rules_(request.module, request.graph),
         idle_dims_(request, rules_),
-        maker_(rules_, request.graph, request.collectives, &idle_dims_),
+        maker_(rules_, request.graph, request.collectives,
+               {.idle_dims = &idle_dims_, .scatter_reductions = request.search == Search::kDivideUpdates}),
         sums_(accumulated_sums(request)) {
     result_.unit_seconds = unit_seconds;
   }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "alpa/hlo/attributes.h"
+#include "alpa/hlo/reducer.h"
 #include "alpa/planner/intra/rule_families.h"
 
 namespace alpa::planner {
@@ -13,21 +14,9 @@ using hlo::Opcode;
 // The one operation of a reducer over its two parameters, if that is all it is and devices' parts can be combined by
 // it: stock XLA has all-reduces for sums, products, extrema and, of predicates alone, "and" and "or".
 std::optional<Opcode> plain_operation(const hlo::Computation& reducer) {
-  const hlo::Instruction& root = reducer[reducer.root];
-  if (root.operands.size() != 2 || reducer.size() != 3) return std::nullopt;
-  for (const hlo::InstructionId operand : root.operands) {
-    if (reducer[operand].opcode != Opcode::kParameter) return std::nullopt;
-  }
-  if (root.operands[0] == root.operands[1]) return std::nullopt;
-  switch (root.opcode) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum: return root.opcode;
-    case Opcode::kAnd:
-    case Opcode::kOr: return root.shape.dtype == tensor::DType::kPred ? std::optional(root.opcode) : std::nullopt;
-    default: return std::nullopt;
-  }
+  const std::optional<Opcode> opcode = hlo::reducer_opcode(reducer);
+  const bool logical = opcode == Opcode::kAnd || opcode == Opcode::kOr;
+  return logical && reducer[reducer.root].shape.dtype != tensor::DType::kPred ? std::nullopt : opcode;
 }
 
 double smallest(tensor::DType dtype) {

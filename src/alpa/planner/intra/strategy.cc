@@ -5,6 +5,7 @@
 
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/flops.h"
+#include "alpa/hlo/summed_dims.h"
 #include "alpa/planner/intra/idle_dims.h"
 
 namespace alpa::planner {
@@ -74,10 +75,10 @@ void add_all_reduces(const std::vector<tensor::Shape>& results, const mesh::Logi
   }
 }
 
-// Dims of a contraction's result over which its sums may be scattered: those that a factor may divide.
+// Dims of an operation's result over which its sums may be scattered: those that a factor may divide.
 std::vector<size_t> scatter_dims(const RuleRequest& request, const ShardingRule& rule) {
   std::vector<size_t> dims;
-  if (hlo::contracted_dims(request.instruction).empty()) return dims;
+  if (hlo::summed_dims(request.module, request.instruction).empty()) return dims;
   for (const Factor& factor : rule.factors) {
     if (factor.size > 1 && factor.result_dims[0] >= 0) dims.push_back(static_cast<size_t>(factor.result_dims[0]));
   }
@@ -160,6 +161,11 @@ int64_t local_bytes(const std::vector<tensor::Shape>& shapes, const std::vector<
   return bytes;
 }
 
+bool scatters(const Strategy& strategy) {
+  return std::any_of(strategy.communication.begin(), strategy.communication.end(),
+                     [](const Communication& one) { return one.kind == hlo::Opcode::kReduceScatter; });
+}
+
 void keep_most_divided(std::vector<Strategy>& strategies, const ShardingRule& rule, const mesh::LogicalMesh& mesh) {
   int64_t most = 1;
   for (const Strategy& strategy : strategies) most = std::max(most, parts_of_work(rule, mesh, strategy));
@@ -194,11 +200,11 @@ std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const Sha
 std::vector<char> StrategyMaker::idle_of(const hlo::Node& node, const ShardingRule& rule) const {
   std::vector<char> idle;
   if (node.kind == hlo::Node::Kind::kOperation) {
-    for (const Factor& factor : rule.factors) idle.push_back(idle_dims_ != nullptr && idle_dims_->idle(node, factor));
+    for (const Factor& factor : rule.factors) idle.push_back(options_.idle_dims != nullptr && options_.idle_dims->idle(node, factor));
   } else {
     const hlo::ValueId value = node.results[0];
     for (int dim = 0; dim < graph_.values[static_cast<size_t>(value)].shape.rank(); ++dim)
-      idle.push_back(idle_dims_ != nullptr && idle_dims_->idle(value, dim));
+      idle.push_back(options_.idle_dims != nullptr && options_.idle_dims->idle(value, dim));
   }
   return idle;
 }
@@ -220,6 +226,8 @@ std::vector<Strategy> StrategyMaker::operation_strategies(const RuleRequest& req
     if (idle[factor]) rule.factors[factor].size = 1;
   }
   std::vector<Strategy> strategies = enumerate_strategies(request, rule, mesh);
+  if (request.instruction.opcode == hlo::Opcode::kReduce && !options_.scatter_reductions)
+    std::erase_if(strategies, scatters);
   if (!hlo::is_contraction(request.instruction.opcode)) return strategies;
   keep_most_divided(strategies, rule, mesh);
   const double seconds = static_cast<double>(hlo::flops(request.computation, request.instruction)) /

@@ -38,13 +38,19 @@ struct StrategyTable {
 
 class IdleDims;
 
+struct StrategyOptions {
+  const IdleDims* idle_dims = nullptr;  ///< Without it every dim may be divided.
+  /// Whether reductions, as contractions, have strategies that scatter their sums. Small sums make large tables, and
+  /// save only where bytes alone tell: a reduce-scatter has its own latency.
+  bool scatter_reductions = false;
+};
+
 /// Makes strategy tables and remembers them by what an operation looks like.
 class StrategyMaker {
  public:
-  /// Without `idle_dims` every dim may be divided.
   StrategyMaker(const RuleBook& rules, const hlo::ValueGraph& graph, const cost::CollectiveModel& collectives,
-                const IdleDims* idle_dims = nullptr)
-      : rules_(rules), graph_(graph), collectives_(collectives), idle_dims_(idle_dims) {}
+                const StrategyOptions& options = {})
+      : rules_(rules), graph_(graph), collectives_(collectives), options_(options) {}
 
   /// Of dots and convolutions only those that divide the work over the most devices.
   std::shared_ptr<const StrategyTable> table(hlo::NodeId node);
@@ -59,12 +65,12 @@ class StrategyMaker {
   const RuleBook& rules_;
   const hlo::ValueGraph& graph_;
   const cost::CollectiveModel& collectives_;
-  const IdleDims* idle_dims_;
+  const StrategyOptions options_;
   std::map<std::pair<int32_t, std::vector<char>>, std::shared_ptr<const StrategyTable>> known_;
 };
 
 /// All strategies that a rule gives on a mesh: axes of size above 1, ascending in a factor, nothing padded. An axis
-/// over a contraction's reduction factor is all-reduced, or reduce-scattered over a dim of its result.
+/// over a reduction factor of an addition is all-reduced, or reduce-scattered over a dim of its result.
 std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const ShardingRule& rule,
                                            const mesh::LogicalMesh& mesh);
 
