@@ -35,7 +35,8 @@ class InfeasibleError : public Error {
   InfeasibleError(const std::string& text, int64_t least_memory_bytes, bool proved)
       : Error(text), least_memory_bytes_(least_memory_bytes), proved_(proved) {}
 
-  /// Bytes a device for which a plan is known, if memory was the reason; else -1.
+  /// Bytes a device, if memory was the reason; else -1. Of plan_program: of a plan, if its message says that one was
+  /// found, else a guess; so it is of what plan_program calls.
   int64_t least_memory_bytes() const { return least_memory_bytes_; }
   /// False if the search ended without a plan and without a proof that there is none.
   bool proved() const { return proved_; }

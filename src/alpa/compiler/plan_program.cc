@@ -9,6 +9,7 @@
 
 #include "alpa/base/amount.h"
 #include "alpa/base/error.h"
+#include "alpa/compiler/least_budget.h"
 #include "alpa/compiler/placement_demands.h"
 #include "alpa/compiler/recompute_search.h"
 #include "alpa/compiler/state_inputs.h"
@@ -166,12 +167,10 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
                                    ? static_cast<int64_t>(wanted)
                                    : between;
   }
-  throw InfeasibleError(
-      fmt::format(
-          "[plan] no plan was found that fits into {} a device on the mesh {}: the least memory of those tried is "
-          "{}; raise --memory-gb or use more devices",
-          amount_of_memory(cap), mesh.to_string(), amount_of_memory(least)),
-      least, /*proved=*/false);
+  throw InfeasibleError(fmt::format("[plan] no plan was found that fits into {} a device on the mesh {}: the least "
+                                    "memory of those tried is {}",
+                                    amount_of_memory(cap), mesh.to_string(), amount_of_memory(least)),
+                        least, /*proved=*/false);
 }
 
 int64_t memory_cap(const PlanOptions& options) {
@@ -328,9 +327,35 @@ std::string what_is_asked(const PlanOptions& options) {
   return fmt::format("{}", fmt::join(asked, ", "));
 }
 
-[[noreturn]] void raise_infeasible(const PlanOptions& options, const InfeasibleError& error) {
+// What no mesh can do, and the one that says most of it.
+struct Refusal {
+  InfeasibleError error;
+  mesh::LogicalMesh mesh;
+};
+
+[[noreturn]] void raise_too_little_memory(const Program& program, PlanOptions options, const Refusal& refusal) {
+  const int64_t cap = memory_cap(options);
+  const auto plan = [&](int64_t budget_bytes) {
+    options.memory_cap_bytes = budget_bytes;
+    plan_within_cap(program, options, refusal.mesh);
+  };
+  const int64_t guess = std::max(refusal.error.least_memory_bytes(), cap + 1);
+  const std::optional<int64_t> least = least_budget(plan, cap, guess);
+  const std::string remedy =
+      least ? fmt::format("the least memory that a plan was found for is {}; raise --memory-gb to {} or use more devices",
+                          amount_of_memory(*least), gib_at_least(*least))
+            : fmt::format("by an estimate the least memory is above {}; raise --memory-gb or use more devices",
+                          amount_of_memory(guess));
+  throw InfeasibleError(fmt::format("[plan] no plan was found that fits into {} a device on the mesh {}: {}",
+                                    amount_of_memory(cap), refusal.mesh.to_string(), remedy),
+                        least.value_or(guess), refusal.error.proved());
+}
+
+[[noreturn]] void raise_infeasible(const Program& program, const PlanOptions& options, const Refusal& refusal) {
+  const InfeasibleError& error = refusal.error;
+  if (error.least_memory_bytes() >= 0) raise_too_little_memory(program, options, refusal);
   const std::string asked = what_is_asked(options);
-  if (error.least_memory_bytes() >= 0 || asked.empty()) throw error;
+  if (asked.empty()) throw error;
   throw InfeasibleError(fmt::format("{}; by method {} asked is {}", error.what(), name(options.method), asked),
                         error.least_memory_bytes(), error.proved());
 }
@@ -344,7 +369,7 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
   const std::vector<mesh::LogicalMesh> meshes = meshes_of(options);
   std::optional<MeshPlan> best;
   double bound = std::numeric_limits<double>::infinity();  // no plan on any of the meshes costs less
-  std::optional<InfeasibleError> infeasible;
+  std::optional<Refusal> refusal;
   std::optional<InvalidArgumentError> misfit;  // a constraint that names an axis which this mesh lacks, for instance
   for (const mesh::LogicalMesh& mesh : meshes) {
     if (options.progress) options.progress("planning on mesh " + mesh.to_string(), elapsed());
@@ -353,13 +378,16 @@ plan::Plan plan_program(const Program& program, const PlanOptions& options) {
       bound = std::min(bound, found.plan.bound_seconds);
       if (!best || found.plan.objective_seconds < best->plan.objective_seconds) best = std::move(found);
     } catch (const InfeasibleError& error) {
-      if (!infeasible || says_more(error, *infeasible)) infeasible = error;
+      if (!refusal || says_more(error, refusal->error)) refusal.emplace(error, mesh);
       if (!error.proved()) bound = 0;
     } catch (const InvalidArgumentError& error) {
       misfit = error;
     }
   }
-  if (!best && infeasible) raise_infeasible(options, *infeasible);
+  if (!best && refusal) {
+    if (options.progress) options.progress("looking for the least memory that would do", elapsed());
+    raise_infeasible(program, options, *refusal);
+  }
   if (!best) throw *misfit;
   plan::Plan& plan = best->plan;
   plan.bound_seconds = bound;

@@ -103,14 +103,10 @@ class Search {
         wanted = candidate.peak - std::max<int64_t>(fall(missing), candidate.peak / 100);
       }
     }
-    if (least == without.least_memory_bytes()) throw without;
-    throw InfeasibleError(
-        fmt::format("[plan] no plan was found that fits into {} a device: the least memory that would do is {} with "
-                    "values of the forward pass made anew in the backward pass, {} with all of them kept; raise "
-                    "--memory-gb or use more devices",
-                    amount_of_memory(search_.cap_bytes), amount_of_memory(least),
-                    amount_of_memory(without.least_memory_bytes())),
-        least, /*proved=*/false);
+    throw InfeasibleError(fmt::format("[plan] no plan was found that fits into {} a device, values of the forward pass "
+                                      "made anew in the backward pass or not",
+                                      amount_of_memory(search_.cap_bytes)),
+                          least, /*proved=*/false);
   }
 
   // The cap costs something: perhaps more than making values anew.

@@ -34,7 +34,7 @@ struct RecomputeSearch {
 /// memory, as it is estimated for the program divided evenly, falls by as much as is missing, the one of least seconds
 /// is planned, and what is missing then corrects the estimate.
 /// The plan's bound is that of plans that make the same values anew.
-/// Errors: InfeasibleError that names the least memory with and without, where they differ.
+/// Errors: InfeasibleError that knows the least memory of what was tried.
 MeshPlan plan_recomputing(const RecomputeSearch& search);
 
 }  // namespace alpa::compiler

@@ -20,15 +20,11 @@ using sharding::ShardingSpec;
     raise<InfeasibleError>("planner", "no plan on the mesh {} does all that is asked: ask for less",
                            request.collectives.logical_mesh().to_string());
   }
-  const std::string text = fmt::format(
-      "[planner] no plan {} into {} a device on the mesh {}: the least memory that would do is {}{}; raise --memory-gb "
-      "or use more devices",
-      solution.proved_infeasible ? "fits" : "was found that fits",
-      amount_of_memory(request.memory_cap_bytes.value_or(0)), request.collectives.logical_mesh().to_string(),
-      amount_of_memory(solution.least_cap),
-      solution.least_cap_bound < solution.least_cap
-          ? "; none exists below " + amount_of_memory(solution.least_cap_bound)
-          : "");
+  const std::string text =
+      fmt::format("[planner] no plan {} into {} a device on the mesh {}: by the problem's own count the least is {}",
+                  solution.proved_infeasible ? "fits" : "was found that fits",
+                  amount_of_memory(request.memory_cap_bytes.value_or(0)),
+                  request.collectives.logical_mesh().to_string(), amount_of_memory(solution.least_cap));
   throw InfeasibleError(text, solution.least_cap, solution.proved_infeasible);
 }
 

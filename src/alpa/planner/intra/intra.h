@@ -110,7 +110,7 @@ struct Assignment {
 
 /// Minimises seconds of communication (collectives of the operations and changes of placement) and of dots and
 /// convolutions, plus a thousandth of the memory traffic, which breaks ties towards divided work. Errors:
-/// InfeasibleError that names the least memory that would do, or says that nothing satisfies what is asked;
+/// InfeasibleError that knows the least memory by the problem's own count, or says that nothing satisfies what is asked;
 /// InvalidArgumentError if a pin pads its array.
 Assignment plan_intra(const IntraRequest& request);
 
