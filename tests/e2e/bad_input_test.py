@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import struct
 import subprocess
@@ -252,6 +253,22 @@ class BadPlans(CommandTest):
         for command in ("run", "plan"):
             self.refuse(command, *step_of("mlp"), "--mesh", "8", "--memory-gb", "0.00001",
                         says=["least memory", "--memory-gb"])
+
+    def test_the_least_memory_that_is_named_will_do(self):
+        for model, mesh, *options in (("mlp", "2x4", "--method", "zero2"), ("gpt", "8"),
+                                      ("wide_resnet", "8", "--method", "data"),
+                                      ("lstm", "2x4", "--no-rematerialization")):
+            said = self.refuse("plan", *step_of(model), "--mesh", mesh, *options, "--memory-gb", "0.00001",
+                               says=["the least memory that a plan was found for is", "raise --memory-gb to"])
+            named = re.search(r"raise --memory-gb to (\S+)", said)[1]
+            self.succeed("plan", *step_of(model), "--mesh", mesh, *options, "--memory-gb", named)
+
+    def test_a_method_and_what_contradicts_it(self):
+        for option in ("batch.x=(None,None)", "batch.x=(None,x)"):
+            self.refuse("plan", *step_of("mlp"), "--mesh", "8", "--method", "data", "--constraint", option,
+                        says=["method data", option, "contradict", "batch.x"])
+        self.refuse("plan", *step_of("mlp"), "--mesh", "8", "--method", "data", "--no-replicated-parameters",
+                    says=["--no-replicated-parameters", "method data", "zero3"])
 
     def test_the_least_memory_is_that_of_the_meshes_that_fit_the_constraint(self):
         # Of the meshes 6, 2x3 and 3x2 only 2x3 has an axis x that divides 256.

@@ -75,7 +75,7 @@ class CommandTest(unittest.TestCase):
         return result
 
     def refuse(self, *arguments, says, status=1, **variables):
-        """Fails with this status and one line on stderr that holds all texts of `says`; prints and writes nothing."""
+        """Fails with this status and one line on stderr that holds all texts of `says`; prints and writes nothing. The line."""
         before = sorted(self.folder.iterdir())
         result = alpa(*arguments, **variables)
         self.assertEqual(result.returncode, status, result.stderr)
@@ -86,6 +86,7 @@ class CommandTest(unittest.TestCase):
         for text in says:
             self.assertIn(text, lines[0])
         self.assertEqual(sorted(self.folder.iterdir()), before, "a refused command left files")
+        return lines[0]
 
     def write(self, name, content):
         path = self.folder / name

@@ -61,6 +61,16 @@ class Plans(CommandTest):
         for tensors in (plan["inputs"], plan["outputs"]):  # What an output feeds lies as it does.
             self.assertEqual({one["name"]: one["spec"] for one in tensors}["params.fc1.kernel"][1], ["y"])
 
+    def test_data_parallelism_that_prefers_reduce_scatters_is_zero2(self):
+        plans = [json.loads(self.plan(*step_of("mlp"), "--mesh", "8", "--method", *method))
+                 for method in (("data", "--prefer-reduce-scatter"), ("zero2",))]
+        self.assertEqual(plans[0]["method"], "zero2")
+        self.assertEqual(plans[0]["collectives"], plans[1]["collectives"])
+
+    def test_contractions_stay_whole_where_nothing_else_does_all_that_is_asked(self):
+        plan = json.loads(self.plan(*step_of("vit"), "--mesh", "3", "--no-all-gather"))
+        self.assertNotIn("all-gather", plan["collectives"])
+
     def test_options_of_the_search(self):
         def specs_and_kinds(*options):
             plan = json.loads(self.plan(*step_of("mlp"), "--mesh", "2x4", *options))

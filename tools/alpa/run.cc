@@ -236,6 +236,15 @@ void note_changed_plan(const std::string& path, Progress& progress) {
   progress.note(fmt::format("warning: {} was changed after it was planned: what it predicts may be false", path));
 }
 
+void note_cap_passed(const RunOptions& options, const compiler::Compiled& compiled, Progress& progress) {
+  if (!options.step.memory_gb) return;
+  const auto measured = static_cast<double>(compiled.memory_per_device_bytes);
+  if (measured <= *options.step.memory_gb * (1 << 30)) return;
+  progress.note(fmt::format("warning: the program takes {} of a device, more than --memory-gb {:g}: the plan's "
+                            "prediction was too low; ask for less",
+                            format_bytes(measured), *options.step.memory_gb));
+}
+
 /// After the plan is made and compiled, as only then it is known that they are needed: they may be as large as memory.
 void place_inputs(const RunOptions& options, const compiler::Program& program, runtime::MeshExecutable& executable,
                   Progress& progress) {
@@ -276,6 +285,7 @@ int run(RunOptions options) {
   progress.show(fmt::format("compiling for {} devices", plan.mesh.num_devices()));
   compiler::Compiled compiled = compiler::compile(program, plan, client, {.observer = dump.observer()});
   note_changed_plan(options.plan, progress);
+  note_cap_passed(options, compiled, progress);
   place_inputs(options, program, compiled.executable, progress);
   const RunResult result = run_steps(compiled.executable, program.meta, options.steps, progress);
   progress.clear();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <set>
 #include <string>
 
@@ -54,7 +55,8 @@ TEST(LeastBudget, HasFourDigits) {
   ASSERT_TRUE(found);
   EXPECT_EQ(gib_at_least(*found), "115");  // 114.977... GiB
   EXPECT_EQ(*found, int64_t{115} << 30);
-  for (const int64_t bytes : {1, 99, 1573032, 6120957026}) EXPECT_GE(in_gib(gib_at_least(bytes)), bytes);
+  for (const int64_t bytes : std::initializer_list<int64_t>{1, 99, 1573032, 6120957026})
+    EXPECT_GE(in_gib(gib_at_least(bytes)), bytes);
   EXPECT_EQ(gib_at_least(in_gib("0.001465")), "0.001465");
 }
 

@@ -201,6 +201,17 @@ void place_inputs(const Program& program, const PlanOptions& options, const Plac
   }
 }
 
+// Contractions that are not divided as far as can be are the last resort: where what is asked allows nothing else.
+planner::Assignment assign(planner::IntraRequest request, const mesh::LogicalMesh& mesh, plan::Plan& plan) {
+  try {
+    return assign_within_cap(request, mesh, plan);
+  } catch (const InfeasibleError& error) {
+    if (error.least_memory_bytes() >= 0) throw;
+  }
+  request.whole_contractions = true;
+  return assign_within_cap(request, mesh, plan);
+}
+
 solver::Options solver_options(const PlanOptions& options) {
   solver::Options solver;
   solver.relative_gap = options.relative_gap;
@@ -239,7 +250,7 @@ MeshPlan plan_on_mesh(const Program& program, const PlanOptions& options, const 
   place_inputs(program, options, demands, data_parallel ? &*data_parallel : nullptr, request);
   if (data_parallel) request.start_inputs = *data_parallel;
   plan::Plan plan;
-  planner::Assignment assignment = assign_within_cap(request, mesh, plan);
+  planner::Assignment assignment = assign(request, mesh, plan);
   for (size_t k = 0; k < program.meta.inputs.size(); ++k) {
     plan.inputs.push_back({program.meta.inputs[k].name, program.meta.inputs[k].shape,
                            assignment.spec(program.graph, program.graph.inputs[k])});
@@ -362,8 +373,10 @@ struct Refusal {
 
 }  // namespace
 
-plan::Plan plan_program(const Program& program, const PlanOptions& options) {
-  check_constraints(options);
+plan::Plan plan_program(const Program& program, const PlanOptions& asked) {
+  check_constraints(asked);
+  PlanOptions options = asked;
+  if (options.method == Method::kData && options.search.prefer_reduce_scatter) options.method = Method::kZero2;
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   const std::vector<mesh::LogicalMesh> meshes = meshes_of(options);

@@ -34,7 +34,7 @@ struct SearchSpace {
   /// Axis that each batch input's batch dim must lie on, on it alone.
   std::optional<std::string> batch_axis;
   /// Divide the state that no contraction depends on, as an optimizer's, as far as can be: what updates it wants its
-  /// gradients scattered.
+  /// gradients scattered. With method kData this is kZero2.
   bool prefer_reduce_scatter = false;
   bool allow_all_gather = true;  ///< In operations and changes of placement.
   bool allow_all_to_all = true;
@@ -65,7 +65,7 @@ struct PlanOptions {
 };
 
 /// Chooses placements for a program. The plan's bound holds for all meshes that are tried; it is 0 where nothing is
-/// proved: by methods that do not choose. Errors: InfeasibleError (memory, or nothing does all that is asked: it names
+/// proved: by methods that do not choose. Errors: InfeasibleError (memory, with a budget that a plan was made under; or nothing does all that is asked: it names
 /// the options), InvalidArgumentError (constraints, batch that does not divide).
 plan::Plan plan_program(const Program& program, const PlanOptions& options);
 

@@ -96,6 +96,7 @@ solver::Solution divide_updates(const IntraRequest& request, const IntraProblem&
                               .memory_cap_bytes = request.memory_cap_bytes,
                               .device_memory_bytes = request.device_memory_bytes,
                               .search = request.search,
+                              .whole_contractions = request.whole_contractions,
                               .divisions = request.divisions,
                               .start_inputs = request.start_inputs,
                               .solver = request.solver};

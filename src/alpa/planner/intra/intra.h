@@ -73,6 +73,7 @@ struct IntraRequest {
   /// What a device has, if that is more than the cap: accumulators may fill it (AccumulatedSums).
   std::optional<int64_t> device_memory_bytes = std::nullopt;
   Search search = Search::kOptimize;
+  bool whole_contractions = false;  ///< Whether contractions may be divided less than they can be.
   std::vector<Division> divisions = {};  ///< By input, or empty.
   /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.
   std::vector<std::optional<sharding::ShardingSpec>> start_inputs;

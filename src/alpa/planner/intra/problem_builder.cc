@@ -36,7 +36,9 @@ class ProblemBuilder {
         rules_(request.module, request.graph),
         idle_dims_(request, rules_),
         maker_(rules_, request.graph, request.collectives,
-               {.idle_dims = &idle_dims_, .scatter_reductions = request.search == Search::kDivideUpdates}),
+               {.idle_dims = &idle_dims_,
+                .scatter_reductions = request.search == Search::kDivideUpdates,
+                .whole_contractions = request.whole_contractions}),
         sums_(accumulated_sums(request)) {
     result_.unit_seconds = unit_seconds;
   }

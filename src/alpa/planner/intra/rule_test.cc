@@ -123,6 +123,35 @@ TEST(Strategies, DotsAreDividedOverEveryAxis) {
   }
 }
 
+TEST(Strategies, AReductionsSumIsScatteredIfThatIsAskedFor) {
+  ModuleBuilder module("m");
+  const auto add = module.reducer(Opcode::kAdd, DType::kF32);
+  ComputationBuilder b("main");
+  const InstructionId x = b.parameter(f32({16, 8}));
+  const InstructionId root =
+      b.with_dimensions(Opcode::kReduce, f32({8}), {x, b.scalar(DType::kF32, 0)}, {0}, {add});
+  const Module built = std::move(module).build(std::move(b).build(root));
+  const hlo::ValueGraph graph = hlo::build_value_graph(built);
+  const cost::CollectiveModel collectives(mesh::local_cpu(8), mesh::LogicalMesh({8}));
+  const RuleBook rules(built, graph);
+  const hlo::NodeId node = graph.values[static_cast<size_t>(graph.outputs[0])].producer;
+  const auto scattered = [&](bool asked) {
+    StrategyMaker maker(rules, graph, collectives, {.scatter_reductions = asked});
+    std::vector<Strategy> found;
+    for (const Strategy& strategy : maker.table(node)->strategies) {
+      if (!strategy.communication.empty() && strategy.communication[0].kind == hlo::Opcode::kReduceScatter)
+        found.push_back(strategy);
+    }
+    return found;
+  };
+  EXPECT_TRUE(scattered(false).empty());
+  const std::vector<Strategy> found = scattered(true);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].operands[0].dims[0].axes(), std::vector<int>{0});
+  EXPECT_EQ(found[0].results[0].dims[0].axes(), std::vector<int>{0});
+  EXPECT_EQ(found[0].communication[0].bytes, 8 * 4);
+}
+
 TEST(Strategies, AScatterDividesWhatADeviceHasAlready) {
   const Module module = two_layers();
   const hlo::ValueGraph graph = hlo::build_value_graph(module);

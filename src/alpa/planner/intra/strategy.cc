@@ -229,7 +229,7 @@ std::vector<Strategy> StrategyMaker::operation_strategies(const RuleRequest& req
   if (request.instruction.opcode == hlo::Opcode::kReduce && !options_.scatter_reductions)
     std::erase_if(strategies, scatters);
   if (!hlo::is_contraction(request.instruction.opcode)) return strategies;
-  keep_most_divided(strategies, rule, mesh);
+  if (!options_.whole_contractions) keep_most_divided(strategies, rule, mesh);
   const double seconds = static_cast<double>(hlo::flops(request.computation, request.instruction)) /
                          collectives_.cluster().device.flops_for(tensor::name(request.instruction.shape.dtype));
   for (Strategy& strategy : strategies)

@@ -43,6 +43,8 @@ struct StrategyOptions {
   /// Whether reductions, as contractions, have strategies that scatter their sums. Small sums make large tables, and
   /// save only where bytes alone tell: a reduce-scatter has its own latency.
   bool scatter_reductions = false;
+  /// Whether dots and convolutions have strategies that divide the work over fewer devices than others do.
+  bool whole_contractions = false;
 };
 
 /// Makes strategy tables and remembers them by what an operation looks like.
@@ -52,7 +54,6 @@ class StrategyMaker {
                 const StrategyOptions& options = {})
       : rules_(rules), graph_(graph), collectives_(collectives), options_(options) {}
 
-  /// Of dots and convolutions only those that divide the work over the most devices.
   std::shared_ptr<const StrategyTable> table(hlo::NodeId node);
 
  private:
