@@ -240,9 +240,10 @@ void note_cap_passed(const RunOptions& options, const compiler::Compiled& compil
   if (!options.step.memory_gb) return;
   const auto measured = static_cast<double>(compiled.memory_per_device_bytes);
   if (measured <= *options.step.memory_gb * (1 << 30)) return;
-  progress.note(fmt::format("warning: the program takes {} of a device, more than --memory-gb {:g}: the plan's "
-                            "prediction was too low; ask for less",
-                            format_bytes(measured), *options.step.memory_gb));
+  progress.note(
+      fmt::format("warning: the program takes {} of a device, more than --memory-gb {:g}: the plan's "
+                  "prediction was too low; ask for less",
+                  format_bytes(measured), *options.step.memory_gb));
 }
 
 /// After the plan is made and compiled, as only then it is known that they are needed: they may be as large as memory.

@@ -10,7 +10,7 @@
 namespace alpa::compiler {
 namespace {
 
-constexpr int kTries = 6;       // Plans made.
+constexpr int kTries = 6;         // Plans made.
 constexpr double kGrowth = 1.03;  // At least, from a refused budget to the next.
 constexpr double kClose = 1.1;    // The budget found over one that was refused: near enough.
 

@@ -353,10 +353,11 @@ struct Refusal {
   const int64_t guess = std::max(refusal.error.least_memory_bytes(), cap + 1);
   const std::optional<int64_t> least = least_budget(plan, cap, guess);
   const std::string remedy =
-      least ? fmt::format("the least memory that a plan was found for is {}; raise --memory-gb to {} or use more devices",
-                          amount_of_memory(*least), gib_at_least(*least))
-            : fmt::format("by an estimate the least memory is above {}; raise --memory-gb or use more devices",
-                          amount_of_memory(guess));
+      least
+          ? fmt::format("the least memory that a plan was found for is {}; raise --memory-gb to {} or use more devices",
+                        amount_of_memory(*least), gib_at_least(*least))
+          : fmt::format("by an estimate the least memory is above {}; raise --memory-gb or use more devices",
+                        amount_of_memory(guess));
   throw InfeasibleError(fmt::format("[plan] no plan was found that fits into {} a device on the mesh {}: {}",
                                     amount_of_memory(cap), refusal.mesh.to_string(), remedy),
                         least.value_or(guess), refusal.error.proved());

@@ -65,8 +65,9 @@ struct PlanOptions {
 };
 
 /// Chooses placements for a program. The plan's bound holds for all meshes that are tried; it is 0 where nothing is
-/// proved: by methods that do not choose. Errors: InfeasibleError (memory, with a budget that a plan was made under; or nothing does all that is asked: it names
-/// the options), InvalidArgumentError (constraints, batch that does not divide).
+/// proved: by methods that do not choose. Errors: InfeasibleError (memory, with a budget that a plan was made under; or
+/// nothing does all that is asked: it names the options), InvalidArgumentError (constraints, batch that does not
+/// divide).
 plan::Plan plan_program(const Program& program, const PlanOptions& options);
 
 }  // namespace alpa::compiler

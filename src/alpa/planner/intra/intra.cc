@@ -92,6 +92,7 @@ solver::Solution divide_updates(const IntraRequest& request, const IntraProblem&
                               .feeds = request.feeds,
                               .pins = request.pins,
                               .pinned_outputs = request.pinned_outputs,
+                              .micro_batches = request.micro_batches,
                               .input_copies = request.input_copies,
                               .memory_cap_bytes = request.memory_cap_bytes,
                               .device_memory_bytes = request.device_memory_bytes,

@@ -73,7 +73,7 @@ struct IntraRequest {
   /// What a device has, if that is more than the cap: accumulators may fill it (AccumulatedSums).
   std::optional<int64_t> device_memory_bytes = std::nullopt;
   Search search = Search::kOptimize;
-  bool whole_contractions = false;  ///< Whether contractions may be divided less than they can be.
+  bool whole_contractions = false;       ///< Whether contractions may be divided less than they can be.
   std::vector<Division> divisions = {};  ///< By input, or empty.
   /// Inputs' placements of a plan to start from; the result is never worse than what follows from them.
   std::vector<std::optional<sharding::ShardingSpec>> start_inputs;
@@ -111,8 +111,8 @@ struct Assignment {
 
 /// Minimises seconds of communication (collectives of the operations and changes of placement) and of dots and
 /// convolutions, plus a thousandth of the memory traffic, which breaks ties towards divided work. Errors:
-/// InfeasibleError that knows the least memory by the problem's own count, or says that nothing satisfies what is asked;
-/// InvalidArgumentError if a pin pads its array.
+/// InfeasibleError that knows the least memory by the problem's own count, or says that nothing satisfies what is
+/// asked; InvalidArgumentError if a pin pads its array.
 Assignment plan_intra(const IntraRequest& request);
 
 }  // namespace alpa::planner

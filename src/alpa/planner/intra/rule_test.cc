@@ -128,8 +128,7 @@ TEST(Strategies, AReductionsSumIsScatteredIfThatIsAskedFor) {
   const auto add = module.reducer(Opcode::kAdd, DType::kF32);
   ComputationBuilder b("main");
   const InstructionId x = b.parameter(f32({16, 8}));
-  const InstructionId root =
-      b.with_dimensions(Opcode::kReduce, f32({8}), {x, b.scalar(DType::kF32, 0)}, {0}, {add});
+  const InstructionId root = b.with_dimensions(Opcode::kReduce, f32({8}), {x, b.scalar(DType::kF32, 0)}, {0}, {add});
   const Module built = std::move(module).build(std::move(b).build(root));
   const hlo::ValueGraph graph = hlo::build_value_graph(built);
   const cost::CollectiveModel collectives(mesh::local_cpu(8), mesh::LogicalMesh({8}));

@@ -200,7 +200,8 @@ std::vector<Strategy> enumerate_strategies(const RuleRequest& request, const Sha
 std::vector<char> StrategyMaker::idle_of(const hlo::Node& node, const ShardingRule& rule) const {
   std::vector<char> idle;
   if (node.kind == hlo::Node::Kind::kOperation) {
-    for (const Factor& factor : rule.factors) idle.push_back(options_.idle_dims != nullptr && options_.idle_dims->idle(node, factor));
+    for (const Factor& factor : rule.factors)
+      idle.push_back(options_.idle_dims != nullptr && options_.idle_dims->idle(node, factor));
   } else {
     const hlo::ValueId value = node.results[0];
     for (int dim = 0; dim < graph_.values[static_cast<size_t>(value)].shape.rank(); ++dim)
