@@ -13,6 +13,7 @@
 #include "alpa/passes/combine_collectives.h"
 #include "alpa/passes/drop_dead_collectives.h"
 #include "alpa/passes/explicit_bounds.h"
+#include "alpa/passes/hoist_loop_sums.h"
 #include "alpa/passes/merge_all_gathers.h"
 #include "alpa/passes/merge_all_reduces.h"
 #include "alpa/passes/ordered_reductions.h"
@@ -58,6 +59,7 @@ hlo::Module rewritten_module(const hlo::Module& partitioned, int64_t num_devices
     module = passes::run_pass(name, module, [&](const hlo::Module& old) { return pass(old, num_devices); }, observer);
   };
   run("drop_dead_collectives", passes::drop_dead_collectives);
+  run("hoist_loop_sums", [](const hlo::Module& old, int64_t devices) { return passes::hoist_loop_sums(old, devices); });
   run("merge_all_gathers", passes::merge_all_gathers);
   run("merge_all_reduces", passes::merge_all_reduces);
   run("reduce_scatter_forming", passes::reduce_scatter_forming);

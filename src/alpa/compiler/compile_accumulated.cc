@@ -9,6 +9,7 @@
 #include "alpa/compiler/rematerialized.h"
 #include "alpa/passes/defer_sums.h"
 #include "alpa/passes/drop_dead_collectives.h"
+#include "alpa/passes/hoist_loop_sums.h"
 #include "alpa/passes/merge_all_reduces.h"
 #include "alpa/passes/split_accumulation.h"
 
@@ -206,6 +207,8 @@ BuiltParts build_deferred(const Program& program, const plan::Plan& plan, const 
   // What is one sum is to be one accumulator.
   accumulate = run("drop_dead_collectives", accumulate,
                    [&](const hlo::Module& old) { return passes::drop_dead_collectives(old, how.num_devices); });
+  accumulate =
+      run("hoist_loop_sums", accumulate, [&](const hlo::Module& old) { return passes::hoist_loop_sums(old, how); });
   accumulate = run("merge_all_reduces", accumulate,
                    [&](const hlo::Module& old) { return passes::merge_all_reduces(old, how.num_devices); });
   const passes::DeferredStep deferred = passes::defer_sums(accumulate, apply, how);

@@ -53,15 +53,10 @@ Instruction make_compare(std::string name, const std::string& direction, const t
 Instruction make_slice(std::string name, tensor::Shape shape, InstructionId operand,
                        const std::vector<int64_t>& starts) {
   Instruction instruction = make_instruction(Opcode::kSlice, std::move(name), std::move(shape), {operand});
-  const std::vector<int64_t>& sizes = instruction.shape.dims;
-  change_proto(instruction, [&](pb::HloInstructionProto& proto) {
-    for (size_t dim = 0; dim < starts.size(); ++dim) {
-      pb::SliceDimensions* one = proto.add_slice_dimensions();
-      one->set_start(starts[dim]);
-      one->set_limit(starts[dim] + sizes[dim]);
-      one->set_stride(1);
-    }
-  });
+  std::vector<SliceDim> dims;
+  for (size_t dim = 0; dim < starts.size(); ++dim)
+    dims.push_back({starts[dim], starts[dim] + instruction.shape.dims[dim], 1});
+  set_slice_dims(instruction, dims);
   return instruction;
 }
 
@@ -135,6 +130,18 @@ Instruction make_effect(const std::string& target, std::string name, tensor::Sha
     proto.set_custom_call_has_side_effect(true);
   });
   return instruction;
+}
+
+void set_slice_dims(Instruction& instruction, const std::vector<SliceDim>& dims) {
+  change_proto(instruction, [&](pb::HloInstructionProto& proto) {
+    proto.clear_slice_dimensions();
+    for (const SliceDim& dim : dims) {
+      pb::SliceDimensions* one = proto.add_slice_dimensions();
+      one->set_start(dim.start);
+      one->set_limit(dim.limit);
+      one->set_stride(dim.stride);
+    }
+  });
 }
 
 Instruction make_parameter(std::string name, const tensor::Shape& shape, int64_t number) {

@@ -60,6 +60,8 @@ Instruction make_effect(const std::string& target, std::string name, tensor::Sha
 
 /// `dimensions` of a transpose, an all-gather, ...
 void set_dimensions(Instruction& instruction, const std::vector<int64_t>& dims);
+/// Of a slice.
+void set_slice_dims(Instruction& instruction, const std::vector<SliceDim>& dims);
 Instruction make_parameter(std::string name, const tensor::Shape& shape, int64_t number);
 void set_parameter_number(Instruction& instruction, int64_t number);
 Instruction make_get_tuple_element(std::string name, tensor::Shape shape, InstructionId tuple, int64_t index);

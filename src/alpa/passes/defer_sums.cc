@@ -1,6 +1,7 @@
 #include "alpa/passes/defer_sums.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -164,16 +165,17 @@ class ApplyWriter {
 
   // A sum over micro-batches, of its leaves' sums.
   InstructionId communicated(const DeferrableSum& sum) {
-    replayed_.clear();
+    std::map<InstructionId, InstructionId>& replayed = replayed_[sum.narrow ? 1 : 0];
     // The mean of what is rounded to a narrow type fits into it; the sum may not.
     for (const InstructionId leaf : sum.leaves) {
+      if (replayed.contains(leaf)) continue;
       InstructionId value = parameters_[accumulators_.of_leaf.at(leaf)];
       if (sum.narrow) value = scaled(value, Opcode::kDivide);
       if (entry_[value].shape != leaf_shape(leaf))
         value = append_op(entry_, names_, Opcode::kConvert, leaf_shape(leaf), {value});
-      replayed_[leaf] = value;
+      replayed[leaf] = value;
     }
-    const InstructionId value = replay(sum.addend);
+    const InstructionId value = replay(sum.addend, replayed);
     return sum.narrow ? scaled(value, Opcode::kMultiply) : value;
   }
 
@@ -185,16 +187,16 @@ class ApplyWriter {
   }
 
   // A value above the leaves, or a fixed one.
-  InstructionId replay(InstructionId id) {
-    if (const auto known = replayed_.find(id); known != replayed_.end()) return known->second;
+  InstructionId replay(InstructionId id, std::map<InstructionId, InstructionId>& replayed) {
+    if (const auto known = replayed.find(id); known != replayed.end()) return known->second;
     const Instruction& one = from_.entry_computation()[id];
     std::vector<InstructionId> operands;
-    for (const InstructionId operand : one.operands) operands.push_back(replay(operand));
+    for (const InstructionId operand : one.operands) operands.push_back(replay(operand, replayed));
     Instruction copy = hlo::clone(one, names_.name(one.name), std::move(operands));
     for (ComputationId& callee : copy.called) callee = imported(callee);
     if (hlo::is_collective(one.opcode) && hlo::channel_id(one) != 0) hlo::set_channel_id(copy, names_.channel());
     const InstructionId made = append(entry_, std::move(copy));
-    replayed_[id] = made;
+    replayed[id] = made;
     return made;
   }
 
@@ -241,8 +243,8 @@ class ApplyWriter {
   hlo::FreshNames names_;
   std::set<std::string> computation_names_;
   Computation entry_;
-  std::vector<InstructionId> parameters_;            ///< By new accumulator.
-  std::map<InstructionId, InstructionId> replayed_;  ///< Of the sum that is being written.
+  std::vector<InstructionId> parameters_;                           ///< By new accumulator.
+  std::array<std::map<InstructionId, InstructionId>, 2> replayed_;  ///< Of sums, and of means of narrow floats.
   std::vector<Computation> imported_;
   std::map<ComputationId, ComputationId> imported_of_;
 };

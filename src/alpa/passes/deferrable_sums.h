@@ -1,9 +1,9 @@
 #pragma once
 
-#include <set>
 #include <vector>
 
 #include "alpa/hlo/rewrite.h"
+#include "alpa/passes/linear_flow.h"
 
 namespace alpa::passes {
 
@@ -35,28 +35,13 @@ class DeferrableSums {
   DeferrableSums(const hlo::Module& module, const DeferRequest& request);
 
   const std::vector<DeferrableSum>& by_accumulator() const { return sums_; }
-  /// True if a value of an addend is made of deferred collectives: it is no leaf.
-  bool is_above(hlo::InstructionId id) const { return absorbed_[at(id)] && gathered_[at(id)]; }
-  /// Operands that are sums over micro-batches where the value is; the others are fixed.
-  std::vector<size_t> linear_operands(hlo::InstructionId id) const;
+  /// How the entry's values go into accumulators that may be deferred.
+  const LinearFlow& flow() const { return flow_; }
 
  private:
-  static size_t at(hlo::InstructionId id) { return static_cast<size_t>(id); }
-  void match_updates(const DeferRequest& request);
-  bool is_choice_of_accumulator(hlo::InstructionId before, hlo::InstructionId flag,
-                                hlo::InstructionId accumulator) const;
-  bool is_linear_collective(hlo::InstructionId id) const;
-  bool goes_into_sums(hlo::InstructionId id) const;
-  void collect(hlo::InstructionId id, std::set<hlo::InstructionId>& seen, DeferrableSum& sum) const;
-
-  const hlo::Module& module_;
   const hlo::Rewrite entry_;
-  const int64_t num_devices_;
-  const std::vector<bool> fixed_;
   std::vector<DeferrableSum> sums_;
-  std::vector<char> updates_;   ///< By instruction: whether it adds to an accumulator that may be deferred.
-  std::vector<char> absorbed_;  ///< By instruction: whether it goes into such accumulators alone, by linear operations.
-  std::vector<char> gathered_;  ///< By instruction: whether it is a collective or made of one that is absorbed.
+  const LinearFlow flow_;
 };
 
 }  // namespace alpa::passes

@@ -99,7 +99,10 @@ class Builder {
   void close(const Region& region) {
     if (region.results.empty() || values_[index(region.results.front())] != kNothing) return;
     DeviceOp made{region.opcode, {}, {}, {}, origin(region.results.front())};
-    for (const int32_t init : region.inits) made.operands.push_back(value(init, region.computation));
+    for (size_t k = 0; k < region.inits.size(); ++k) {
+      const bool zeros = region.opcode == Opcode::kWhile && step(region.results[k]).from_zeros;
+      made.operands.push_back(zeros ? broadcast(region.results[k], {}) : value(region.inits[k], region.computation));
+    }
     for (const int32_t result : region.results) made.results.push_back(array(result));
     for (const RegionBody& body : region.bodies) made.called.push_back(body.computation);
     DeviceValue all = add(region.computation, std::move(made));

@@ -9,6 +9,7 @@
 #include "alpa/hlo/attributes.h"
 #include "alpa/planner/intra/accumulated_sums.h"
 #include "alpa/planner/intra/build_device_program.h"
+#include "alpa/planner/intra/carried_sums.h"
 #include "alpa/planner/intra/compiled_order.h"
 #include "alpa/planner/intra/device_memory.h"
 #include "alpa/planner/intra/output_placements.h"
@@ -47,25 +48,25 @@ class PlanFiller {
       program_.use(next);
       next_.emplace(tie.to, next);
     }
-    const ProgramFrame frame = program_frame(end_outputs());
+    const std::vector<int32_t> outputs = end_outputs();
     plan_.objective_seconds = assignment_.objective_seconds;
     plan_.bound_seconds = assignment_.bound_seconds;
-    if (request_.micro_batches) return fill_of_parts(frame);
+    add_loop_sums();
+    program_.hoist_added();
+    if (request_.micro_batches) return fill_of_parts(outputs);
     program_.run_passes();
     plan_.collectives = program_.totals();
-    plan_.predicted_memory_per_device_bytes = memory(program_, frame);
+    plan_.predicted_memory_per_device_bytes = memory(program_, program_frame(program_, outputs));
   }
 
  private:
-  void fill_of_parts(const ProgramFrame& frame) {
-    program_.merge_all_reduces();
-    const PredictedStepOfMicroBatches step{program_, frame, held_, *request_.micro_batches};
-    const std::vector<char> deferred = choose_deferred(step);
-    const Deferral deferral = program_.deferral(deferred);
+  void fill_of_parts(const std::vector<int32_t>& outputs) {
+    const std::vector<char> deferred = choose_deferred(outputs);
+    const Deferral deferral = deferring(deferred).deferral(deferred);
     for (size_t k = 0; k < accumulators_.size(); ++k) {
       if (!deferral.leaves[k].empty()) plan_.deferred_sums.push_back(accumulators_[k]);
     }
-    const PredictedParts parts = finished_parts(step, deferred);
+    const PredictedParts parts = finished_parts(outputs, deferred);
     plan_.collectives = parts.accumulate.program.totals();
     for (const auto& [kind, total] : parts.apply.program.totals()) {
       plan_.collectives[kind].count += total.count;
@@ -74,21 +75,36 @@ class PlanFiller {
     plan_.predicted_memory_per_device_bytes = memory(parts);
   }
 
-  static PredictedParts finished_parts(const PredictedStepOfMicroBatches& step, const std::vector<char>& deferred) {
-    PredictedParts parts = predicted_parts(step, deferred);
+  // What lies on the way to accumulators in loops comes after them then.
+  PredictedProgram deferring(const std::vector<char>& which) const {
+    PredictedProgram program = program_;
+    program.hoist_rows(which, request_.module.entry);
+    program.merge_all_reduces();
+    return program;
+  }
+
+  PredictedParts finished_parts(const std::vector<int32_t>& outputs, const std::vector<char>& deferred) const {
+    const PredictedProgram program = deferring(deferred);
+    const ProgramFrame frame = program_frame(program, outputs);
+    PredictedParts parts = predicted_parts({program, frame, outside(program, held_), *request_.micro_batches}, deferred);
     parts.accumulate.program.run_passes();
     parts.apply.program.run_passes();
     return parts;
   }
 
+  static std::vector<int32_t> outside(const PredictedProgram& program, std::vector<int32_t> steps) {
+    for (int32_t& step : steps) step = program.outside(step);
+    return steps;
+  }
+
   // What each device has of a sum is mostly larger than the part of the sum that it keeps: as many sums wait for the
   // last micro-batch as the device has memory for, the largest first.
-  std::vector<char> choose_deferred(const PredictedStepOfMicroBatches& step) const {
+  std::vector<char> choose_deferred(const std::vector<int32_t>& outputs) const {
     constexpr int kTries = 4;
     const std::vector<char> none(accumulators_.size(), false);
     if (accumulators_.empty()) return none;
     const int64_t most = request_.device_memory_bytes.value_or(std::numeric_limits<int64_t>::max());
-    const auto needed = [&](const std::vector<char>& which) { return memory(finished_parts(step, which)); };
+    const auto needed = [&](const std::vector<char>& which) { return memory(finished_parts(outputs, which)); };
     int64_t room = most - needed(none);
     for (int tried = 0; tried < kTries; ++tried, room = tried + 1 < kTries ? room / 2 : 0) {
       std::vector<char> which = deferred_within(room);
@@ -99,7 +115,7 @@ class PlanFiller {
 
   std::vector<char> deferred_within(int64_t room) const {
     std::vector<char> which(accumulators_.size(), true);
-    const auto more = program_.bytes_of_deferring(which);
+    const auto more = deferring(which).bytes_of_deferring(which);
     std::vector<size_t> order;
     for (size_t k = 0; k < which.size(); ++k) order.push_back(k);
     std::stable_sort(order.begin(), order.end(),
@@ -112,6 +128,23 @@ class PlanFiller {
       if (which[k] != 0) room -= bytes;
     }
     return which;
+  }
+
+  // Where a sum lies in a loop as it does when it is carried on.
+  void add_loop_sums() {
+    for (const CarriedSum& sum : carried_sums(request_.module, graph_)) {
+      const ShardingSpec& spec = assignment_.spec(graph_, sum.carry);
+      const Strategy& strategy = assignment_.strategy(sum.update);
+      const int32_t update = next_.at(sum.carry);
+      const bool in_place =
+          strategy.results[0] == spec && strategy.operands[sum.carried] == spec &&
+          steps_[static_cast<size_t>(graph_.nodes[static_cast<size_t>(sum.update)].results[0])] == update;
+      if (!in_place || (sum.rows > 0 && !spec.dims[0].empty())) continue;
+      PredictedLoopSum one{
+          steps_[static_cast<size_t>(sum.carry)], update, sum.addend, sum.rows, sum.row, 0, sum.caller, sum.executions};
+      one.loop = entered_.at(node_key(producer(sum.carry)));
+      program_.add_loop_sum(one);
+    }
   }
 
   // Where the accumulator and its sum lie alike, what is added can be communicated later.
@@ -469,24 +502,24 @@ class PlanFiller {
     return steps;
   }
 
-  Region loop(const NodeKey& key) const {
+  Region loop(const PredictedProgram& program, const NodeKey& key) const {
     const auto& [computation, instruction, kind, branch] = key;
     const std::vector<ValueId>& carries = elements_.at(key);
     Region region{hlo::Opcode::kWhile,
                   computation,
-                  program_.steps()[static_cast<size_t>(entered_.at(key))].operands,
+                  program.steps()[static_cast<size_t>(entered_.at(key))].operands,
                   steps_of(carries),
                   {}};
     RegionBody body{request_.module.computation(computation)[instruction].called.at(0), region.results, {}};
-    for (const ValueId carry : carries) body.roots.push_back(next_.at(carry));
+    for (const ValueId carry : carries) body.roots.push_back(program.outside(next_.at(carry)));
     region.bodies.push_back(std::move(body));
     return region;
   }
 
-  Region conditional(const NodeKey& key) const {
+  Region conditional(const PredictedProgram& program, const NodeKey& key) const {
     const auto& [computation, instruction, kind, branch] = key;
     Region region{hlo::Opcode::kConditional, computation, {}, steps_of(elements_.at(key)), {}};
-    const std::vector<int32_t>& roots = program_.steps()[static_cast<size_t>(entered_.at(key))].operands;
+    const std::vector<int32_t>& roots = program.steps()[static_cast<size_t>(entered_.at(key))].operands;
     const std::vector<hlo::ComputationId>& called = request_.module.computation(computation)[instruction].called;
     auto root = roots.begin();
     for (size_t k = 0; k < called.size(); ++k) {
@@ -495,7 +528,7 @@ class PlanFiller {
       root += static_cast<std::ptrdiff_t>(region.results.size());
       if (entered_.contains(inside)) {
         body.parameters = steps_of(elements_.at(inside));
-        const std::vector<int32_t>& inits = program_.steps()[static_cast<size_t>(entered_.at(inside))].operands;
+        const std::vector<int32_t>& inits = program.steps()[static_cast<size_t>(entered_.at(inside))].operands;
         region.inits.insert(region.inits.end(), inits.begin(), inits.end());
       }
       region.bodies.push_back(std::move(body));
@@ -503,17 +536,17 @@ class PlanFiller {
     return region;
   }
 
-  ProgramFrame program_frame(std::vector<int32_t> outputs) const {
+  ProgramFrame program_frame(const PredictedProgram& program, const std::vector<int32_t>& outputs) const {
     ProgramFrame frame{static_cast<int32_t>(request_.module.computations.size()),
                        request_.module.entry,
                        {},
                        steps_of(graph_.inputs),
-                       std::move(outputs),
+                       outside(program, outputs),
                        {}};
     for (const auto& [key, values] : elements_) {
       const auto kind = static_cast<Node::Kind>(std::get<2>(key));
-      if (kind == Node::Kind::kCarry) frame.regions.push_back(loop(key));
-      if (kind == Node::Kind::kJoin) frame.regions.push_back(conditional(key));
+      if (kind == Node::Kind::kCarry) frame.regions.push_back(loop(program, key));
+      if (kind == Node::Kind::kJoin) frame.regions.push_back(conditional(program, key));
     }
     for (const hlo::Alias& alias : hlo::input_output_aliases(request_.module))
       frame.aliases.push_back({static_cast<int32_t>(alias.output), static_cast<int32_t>(alias.parameter)});
@@ -545,9 +578,9 @@ class PlanFiller {
     return tensor::is_floating(dtype) ? std::max(32 / tensor::bit_width(dtype), 1) : 1;
   }
 
-  // How often a step communicates the node's results; `otherwise`: if they need not wait for the last micro-batch.
+  // How often a step communicates the node's results; `otherwise`: if they go into no sums.
   double communications(NodeId id, double otherwise) const {
-    return sums_.absorbed[static_cast<size_t>(id)] ? 1 : otherwise;
+    return sums_.communications[static_cast<size_t>(id)].value_or(otherwise);
   }
 
   // As planned, each collective by itself.

@@ -2,35 +2,39 @@
 
 #include <algorithm>
 
+#include "alpa/planner/intra/accumulated_sums.h"
 #include "alpa/planner/intra/predicted_program.h"
 
 namespace alpa::planner {
 namespace {
-
-// Of an addition to an accumulator; operand 0 is what was there before.
-constexpr size_t kAddend = 1;
 
 bool is_linear(const PredictedCollective& one) { return one.kind != hlo::Opcode::kAllReduce || one.is_sum; }
 
 }  // namespace
 
 size_t PredictedProgram::add_accumulation(int32_t number, int64_t bytes) {
-  step(number).accumulator = static_cast<int>(accumulations_.size());
   accumulations_.push_back({number, bytes});
   return accumulations_.size() - 1;
 }
 
-bool PredictedProgram::goes_into_sums(int32_t number, const std::vector<char>& which,
-                                      const std::vector<char>& absorbed) const {
+PredictedProgram::Sinks PredictedProgram::sinks(const std::vector<char>& which) const {
+  Sinks result;
+  for (size_t k = 0; k < accumulations_.size(); ++k) {
+    if (which[k] != 0) result.emplace(accumulations_[k].step, kAddend);
+  }
+  return result;
+}
+
+bool PredictedProgram::goes_into_sums(int32_t number, const Sinks& sinks, const std::vector<char>& absorbed) const {
   const PredictedStep& one = step(number);
   if (one.users.empty() || one.uses != static_cast<int64_t>(one.users.size())) return false;
   return std::all_of(one.users.begin(), one.users.end(), [&](int32_t user) {
     const PredictedStep& next = step(user);
-    const bool adds = next.accumulator >= 0 && which[static_cast<size_t>(next.accumulator)] != 0;
-    if (!adds && (!absorbed[static_cast<size_t>(user)] ||
-                  !std::all_of(next.collectives.begin(), next.collectives.end(), is_linear)))
+    const auto sink = sinks.find(user);
+    if (sink == sinks.end() && (!absorbed[static_cast<size_t>(user)] ||
+                                !std::all_of(next.collectives.begin(), next.collectives.end(), is_linear)))
       return false;
-    const std::vector<size_t> sums = adds ? std::vector<size_t>{kAddend} : next.linear;
+    const std::vector<size_t> sums = sink != sinks.end() ? std::vector<size_t>{sink->second} : next.linear;
     for (size_t k = 0; k < next.operands.size(); ++k) {
       if (next.operands[k] == number && std::find(sums.begin(), sums.end(), k) == sums.end()) return false;
     }
@@ -38,20 +42,21 @@ bool PredictedProgram::goes_into_sums(int32_t number, const std::vector<char>& w
   });
 }
 
-void PredictedProgram::find_waiting(const std::vector<char>& which, Deferral& deferral) const {
-  std::vector<char> absorbed(steps_.size(), false);
+PredictedProgram::Waiting PredictedProgram::waiting(const Sinks& sinks) const {
+  Waiting result{std::vector<char>(steps_.size(), false), std::vector<char>(steps_.size(), false)};
   for (auto number = static_cast<int32_t>(steps_.size()); number-- > 0;)
-    absorbed[static_cast<size_t>(number)] = goes_into_sums(number, which, absorbed);
-  deferral.waits.assign(steps_.size(), false);
-  deferral.replayed.assign(steps_.size(), false);
+    result.absorbed[static_cast<size_t>(number)] = goes_into_sums(number, sinks, result.absorbed);
   for (size_t number = 0; number < steps_.size(); ++number) {
     const PredictedStep& one = steps_[number];
-    if (absorbed[number] == 0 || !std::all_of(one.collectives.begin(), one.collectives.end(), is_linear)) continue;
-    deferral.replayed[number] = std::any_of(one.linear.begin(), one.linear.end(), [&](size_t k) {
-      return deferral.waits[static_cast<size_t>(one.operands[k])] != 0;
-    });
-    deferral.waits[number] = deferral.replayed[number] != 0 || !one.collectives.empty();
+    const bool linear = std::all_of(one.collectives.begin(), one.collectives.end(), is_linear);
+    result.above[number] = result.absorbed[number] && linear && (!one.collectives.empty() || is_above(one, result));
   }
+  return result;
+}
+
+bool PredictedProgram::is_above(const PredictedStep& one, const Waiting& waiting) {
+  return std::any_of(one.linear.begin(), one.linear.end(),
+                     [&](size_t k) { return waiting.above[static_cast<size_t>(one.operands[k])] != 0; });
 }
 
 void PredictedProgram::find_leaves(int32_t number, int64_t sum_factor, const Deferral& deferral,
@@ -74,7 +79,10 @@ void PredictedProgram::find_leaves(int32_t number, int64_t sum_factor, const Def
 
 Deferral PredictedProgram::deferral(const std::vector<char>& which) const {
   Deferral result;
-  find_waiting(which, result);
+  const Waiting waits = waiting(sinks(which));
+  result.waits = waits.above;
+  for (size_t number = 0; number < steps_.size(); ++number)
+    result.replayed.push_back(waits.above[number] && is_above(steps_[number], waits));
   for (const Accumulation& one : accumulations_) {
     const int32_t addend = step(one.step).operands[kAddend];
     result.leaves.emplace_back();

@@ -45,7 +45,7 @@ PredictedProgram::Addends PredictedProgram::addends(int32_t number, const std::v
     case StepRole::kMove:
       if (sum.axes.empty() || one.result.opcode == hlo::Opcode::kNegate) return sum;
       // Taken to be a transposition of two dims; a reshape of a part may be none of the whole.
-      if (one.result.opcode != hlo::Opcode::kTranspose || sum.dim > 1) return {};
+      if (one.result.opcode != hlo::Opcode::kTranspose || one.stacked || sum.dim > 1) return {};
       sum.dim = 1 - sum.dim;
       return sum;
     case StepRole::kSlice:

@@ -60,6 +60,8 @@ int32_t PredictedProgram::add_copy(const PredictedStep& one, std::vector<int32_t
   steps_.back().slice_dim = one.slice_dim;
   steps_.back().slice_axes = one.slice_axes;
   steps_.back().collectives = one.collectives;
+  steps_.back().from_zeros = one.from_zeros;
+  steps_.back().stacked = one.stacked;
   return number;
 }
 
@@ -109,6 +111,7 @@ std::vector<int32_t> PredictedProgram::slices_from(int32_t slice) {
 // Whether the dim that is cut is not the outermost where the sum is made; a transposition on the way is taken to be one
 // of two dims.
 bool PredictedProgram::cuts_inner(int32_t reduce, const Slices& slices) {
+  if (step(slices.first.front()).stacked) return true;
   int32_t at = step(slices.first.front()).operands.front();
   bool outermost = step(slices.first.front()).slice_dim == 0;
   for (; at != reduce; at = step(at).operands.front()) {

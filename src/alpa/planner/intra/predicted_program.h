@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,7 +63,20 @@ struct PredictedStep {
   int64_t uses = 0;
   std::vector<int32_t> users = {};
   std::vector<size_t> linear = {};
-  int accumulator = -1;  ///< That it adds to.
+  bool from_zeros = false;  ///< Whether it is a loop's that begins as zeros, whatever else came into the loop before.
+  bool stacked = false;     ///< Of rows, one after another in a dim before those of a row.
+};
+
+/// A value that a loop carries and only adds to, or writes rows of (carried_sums.h), by steps.
+struct PredictedLoopSum {
+  int32_t carry = 0;
+  int32_t update = 0;
+  size_t addend = 0;      ///< Operand of `update`.
+  int64_t rows = 0;       ///< 0 for what is added up.
+  int32_t row = -1;       ///< Equal for sums whose rows are written together.
+  int32_t loop = 0;       ///< Equal for sums of one loop.
+  int32_t caller = 0;     ///< Computation that the loop stands in.
+  double executions = 1;  ///< Of the loop.
 };
 
 /// One of a step's collectives.
@@ -107,6 +121,16 @@ class PredictedProgram {
   /// As passes::merge_all_reduces.
   void merge_all_reduces();
 
+  /// Loops are numbered outer ones first.
+  void add_loop_sum(const PredictedLoopSum& sum) { loop_sums_.push_back(sum); }
+  /// As passes::hoist_loop_sums: collectives on the way into what loops add up run after the loops. Before anything is
+  /// merged.
+  void hoist_added();
+  /// The same of rows that go into accumulators that wait. `which`: by accumulator.
+  void hoist_rows(const std::vector<char>& which, int32_t entry);
+  /// The step that gives a value outside of the loop that carries it: another one once it is hoisted.
+  int32_t outside(int32_t step) const;
+
   /// By accumulator: bytes of a device that it takes more if its communication waits for the last micro-batch; nothing
   /// if no communication of its can. `which`: those that wait, by accumulator. Merge first.
   std::vector<std::optional<int64_t>> bytes_of_deferring(const std::vector<char>& which) const;
@@ -129,6 +153,11 @@ class PredictedProgram {
   int64_t size(const std::vector<int>& axes) const;
 
  private:
+  /// By step: whether its result goes into certain sums alone, by linear operations; and whether it is made of
+  /// collectives that can wait for them then.
+  struct Waiting {
+    std::vector<char> absorbed, above;
+  };
   /// The all-reduces that a value is a sum of, by linear operations, and the slice that a device keeps of that sum.
   struct Addends {
     std::vector<int32_t> reduces;  ///< Steps whose last collectives they are; none: it is no such sum.
@@ -149,10 +178,23 @@ class PredictedProgram {
   void make_whole(int32_t number, int64_t parts, const std::vector<Addends>& results);
   void sum_after(int32_t number, const Addends& sum, const std::vector<Addends>& results);
   void take_last_collective(int32_t number);
-  bool goes_into_sums(int32_t number, const std::vector<char>& which, const std::vector<char>& absorbed) const;
-  void find_waiting(const std::vector<char>& which, Deferral& deferral) const;
+  using Sinks = std::map<int32_t, size_t>;  ///< Steps that add to sums, and which operand they add.
+  using LoopGroup = std::vector<PredictedLoopSum>;
+  Sinks sinks(const std::vector<char>& which) const;
+  Waiting waiting(const Sinks& sinks) const;
+  /// Whether it is made of what is above.
+  static bool is_above(const PredictedStep& one, const Waiting& waiting);
+  bool goes_into_sums(int32_t number, const Sinks& sinks, const std::vector<char>& absorbed) const;
   void find_leaves(int32_t number, int64_t sum_factor, const Deferral& deferral, std::set<int32_t>& seen,
                    std::vector<Deferral::Leaf>& leaves) const;
+  void hoist(const std::function<bool(const PredictedLoopSum&)>& allowed);
+  void hoist_group(LoopGroup group);
+  bool converts(int32_t number, const Waiting& waits, std::set<int32_t>& seen) const;
+  void find_ways(int32_t number, const Waiting& waits, std::set<int32_t>& above, std::vector<int32_t>& leaves) const;
+  std::map<int32_t, int32_t> carry_leaves(const LoopGroup& group, const std::vector<int32_t>& leaves);
+  void move_after_loop(int32_t number, const PredictedLoopSum& sum, const Waiting& waits,
+                       const std::map<int32_t, int32_t>& carry_of);
+  void count_users(const std::vector<int64_t>& others);
   void merge_all_gathers();
   void form_reduce_scatters();
   bool form(int32_t reduce);
@@ -171,6 +213,8 @@ class PredictedProgram {
     int64_t bytes = 0;
   };
   std::vector<Accumulation> accumulations_;
+  std::vector<PredictedLoopSum> loop_sums_;
+  std::map<int32_t, int32_t> outside_;  ///< Of hoisted carries.
 };
 
 }  // namespace alpa::planner

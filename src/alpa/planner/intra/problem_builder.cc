@@ -124,10 +124,10 @@ class ProblemBuilder {
     return result_.problem.nodes[static_cast<size_t>(result_.node_of[static_cast<size_t>(id)])];
   }
 
-  // How often a step communicates what the node makes; `otherwise`: if it need not wait for the last micro-batch.
+  // How often a step communicates what the node makes; `otherwise`: if it goes into no sums.
   double communications(NodeId id) const { return communications(id, node(id).executions); }
   double communications(NodeId id, double otherwise) const {
-    return sums_.absorbed[static_cast<size_t>(id)] ? 1 : otherwise;
+    return sums_.communications[static_cast<size_t>(id)].value_or(otherwise);
   }
 
   void pin(const Pin& request) {
