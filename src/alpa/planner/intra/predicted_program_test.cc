@@ -109,6 +109,72 @@ TEST(PredictedProgram, SumsWaitForTheLastMicroBatch) {
   EXPECT_EQ(program.deferral({1, 1}).leaves.at(0), (std::vector<Deferral::Leaf>{{all, 64}}));
 }
 
+/// A loop of four turns that adds to one array and writes the rows of another, which go into accumulators.
+struct LoopProgram {
+  PredictedProgram program{kMesh};
+  int32_t sum = 0, rows = 0;
+
+  explicit LoopProgram(bool is_used = false) {
+    constexpr int32_t kEntry = 0, kBody = 1;
+    const auto in = [](int32_t computation, int64_t bytes = 64) {
+      return StepResult{Opcode::kAdd, bytes, bytes / 4, computation};
+    };
+    const int32_t enter = program.add_step(StepRole::kOther, {});
+    sum = program.add_step(StepRole::kOther, {enter}, {}, in(kEntry));
+    rows = program.add_step(StepRole::kOther, {enter}, {}, in(kEntry, 4 * 16));
+    const int32_t part = program.add_step(StepRole::kOther, {}, {}, in(kBody));
+    const auto reduced = [&](int64_t bytes) {
+      PredictedCollective one = ::alpa::planner::sum({0, 1}, bytes);
+      one.executions = 4 * 3;  // turns and micro-batches
+      one.computation = kBody;
+      return program.add_collective(one, part, in(kBody, bytes));
+    };
+    const int32_t addend = reduced(64);
+    if (is_used) program.use(addend);
+    const int32_t added = program.add_step(StepRole::kSum, {sum, addend}, {0, 1}, in(kBody));
+    const int32_t row = program.add_slice(reduced(64), 0, {1}, in(kBody, 16));
+    const int32_t written = program.add_step(StepRole::kOther, {rows, row}, {}, in(kBody, 64));
+    for (const int32_t update : {added, written}) program.use(update);
+    program.add_loop_sum({sum, added, 1, 0, -1, enter, kEntry, 3});
+    program.add_loop_sum({rows, written, 1, 4, 7, enter, kEntry, 3});
+    for (const int32_t result : {sum, rows}) {
+      const int32_t before = program.add_step(StepRole::kOther, {}, {}, in(kEntry));
+      const int32_t addition = program.add_step(StepRole::kSum, {before, result}, {0, 1}, in(kEntry));
+      program.use(addition);
+      program.add_accumulation(addition, 64);
+    }
+  }
+
+  std::map<std::string, plan::CollectiveCount> totals(const std::vector<char>& which) {
+    program.hoist_added();
+    program.hoist_rows(which, 0);
+    program.merge_all_reduces();
+    program.defer_sums(which);
+    return totals_of(program);
+  }
+};
+
+TEST(PredictedProgram, HoistsWhatLoopsAddUpAndRowsThatWait) {
+  using Totals = std::map<std::string, plan::CollectiveCount>;
+  EXPECT_EQ(LoopProgram().totals({1, 1}), (Totals{{"all-reduce", {2, 64 + 4 * 16}}, {"reduce-scatter", {1, 4 * 64}}}));
+  // Not those that do not wait: the sum once a micro-batch, the rows in each turn.
+  EXPECT_EQ(LoopProgram().totals({0, 0}),
+            (Totals{{"all-reduce", {3 + 12, 3 * 64 + 12 * 16}}, {"reduce-scatter", {12, 12 * 64}}}));
+  EXPECT_EQ(LoopProgram(true).totals({1, 0}).at("all-reduce"), (plan::CollectiveCount{12 + 12, 12 * 64 + 12 * 16}));
+}
+
+TEST(PredictedProgram, HoistedSumsAreWhatDevicesAddUp) {
+  LoopProgram loop;
+  loop.program.hoist_added();
+  EXPECT_NE(loop.program.outside(loop.sum), loop.sum);
+  EXPECT_EQ(loop.program.outside(loop.rows), loop.rows);
+  loop.program.hoist_rows({1, 1}, 0);
+  EXPECT_NE(loop.program.outside(loop.rows), loop.rows);
+  const auto bytes_of = [&](int32_t step) { return loop.program.steps()[static_cast<size_t>(step)].result.bytes; };
+  EXPECT_EQ(bytes_of(loop.sum), 64);
+  EXPECT_EQ(bytes_of(loop.rows), 4 * 64);  // whole rows
+}
+
 TEST(PredictedProgram, FormsWhatIsLeftOfAnAllReduce) {
   const auto totals = [](std::vector<int> over, std::vector<int> slice) {
     PredictedProgram program(kMesh);
