@@ -160,6 +160,19 @@ TEST_P(HoistLoopSums, OfNoTurns) {
   expect_same_values(before, after);
 }
 
+// As the partitioner leaves it where a step returns just what a loop carries.
+TEST_P(HoistLoopSums, OfALoopThatIsTheRoot) {
+  Module before = program_of([&](ComputationBuilder& b) {
+    return LoopOf{{b.parameter(kWhole)}, [&](const Turn& turn) { return std::vector{added(turn, 0, reduced(turn))}; }};
+  });
+  hlo::Computation& entry = before.entry_computation();
+  while (entry[entry.root].opcode != Opcode::kWhile) entry.root = entry[entry.root].operands[0];
+  entry.instructions.resize(static_cast<size_t>(entry.root) + 1);
+  const Module after = passes::hoist_loop_sums(before, kDevices);
+  EXPECT_EQ(count(after, "all-reduce"), 1);
+  expect_same_values(before, after);
+}
+
 TEST_P(HoistLoopSums, PiecesOfOneSumOnce) {
   const Module before = program_of([&](ComputationBuilder& b) {
     return LoopOf{{zeros(b, f32({4, 8})), zeros(b, f32({12, 8}))}, [&](const Turn& turn) {
@@ -411,7 +424,7 @@ TEST_P(HoistLoopSums, RowsByEveryLinearOperation) {
        [&](const Turn& t) { return t.b.collective(Opcode::kReduceScatter, f32({2, 8}), {t.part}, all, 0, t.sum); }},
       {{16, 8}, [&](const Turn& t) { return t.b.collective(Opcode::kAllToAll, kWhole, {t.part}, all, 0); }},
   };
-  for (size_t k = 0; k < ways.size(); ++k) {
+  for (size_t k = GetParam(); k < ways.size(); k += kMeshes.size()) {  // by the meshes in turn
     SCOPED_TRACE(k);
     const Step before = step_of(ways[k]);
     const Step after = hoisted_and_deferred(before);

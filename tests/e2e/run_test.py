@@ -168,8 +168,9 @@ class Runs(CommandTest):
         dump = self.folder / "dump"
         self.run_model("mlp", "--mesh", "2x2", "--dump-dir", dump)
         passes = ["read", "drop_markers", "sharding_constraints", "inline_calls", "tuple_branches", "annotate",
-                  "explicit_bounds", "ordered_reductions", "partition", "drop_dead_collectives", "merge_all_gathers",
-                  "merge_all_reduces", "reduce_scatter_forming", "combine_collectives", "as_replicas"]
+                  "explicit_bounds", "ordered_reductions", "partition", "drop_dead_collectives", "hoist_loop_sums",
+                  "merge_all_gathers", "merge_all_reduces", "reduce_scatter_forming", "combine_collectives",
+                  "as_replicas"]
         names = [f"{k:02}_{name}.hlo.pb" for k, name in enumerate(passes)]
         self.assertEqual(sorted(path.name for path in dump.iterdir()), [*names, "passes.txt", "plan.json"])
         for name in names:

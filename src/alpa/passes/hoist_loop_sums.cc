@@ -13,6 +13,7 @@
 #include "alpa/passes/loop_sums.h"
 #include "alpa/passes/stack_shape.h"
 #include "alpa/passes/stacked_operation.h"
+#include "alpa/passes/tuple_root.h"
 #include "alpa/passes/write_accumulation.h"
 #include "alpa/passes/zero_value.h"
 
@@ -326,9 +327,9 @@ bool hoist_once(hlo::Module& module, hlo::FreshNames& names, ComputationId calle
 }
 
 hlo::Module hoist(const hlo::Module& old, int64_t num_devices, const AllowedRows& allowed) {
-  hlo::Module module = old;
-  hlo::FreshNames names(old);
-  const std::vector<double> times = hlo::executions(old);
+  hlo::Module module = tuple_root(old);  // a loop may be all that the entry returns
+  hlo::FreshNames names(module);
+  const std::vector<double> times = hlo::executions(module);
   // Callees come first: what leaves an inner loop may leave the outer one.
   for (ComputationId id = 0; id < static_cast<ComputationId>(times.size()); ++id) {
     while (times[static_cast<size_t>(id)] > 0 && hoist_once(module, names, id, num_devices, allowed)) {
