@@ -138,13 +138,16 @@ class Builder {
 
   // Which operand of an addition is a scatter into a constant, used nowhere else: 0 or 1, or nothing.
   std::optional<size_t> scatter_into_constant(const PredictedStep& addition) {
-    if (addition.result.opcode != Opcode::kAdd) return std::nullopt;
+    const int32_t computation = addition.result.computation;
+    if (addition.result.opcode != Opcode::kAdd || addition.operands.size() != 2) return std::nullopt;
+    if (value(addition.operands[0], computation) == kNothing || value(addition.operands[1], computation) == kNothing)
+      return std::nullopt;
     for (size_t k = 0; k < addition.operands.size(); ++k) {
       const PredictedStep& from = step(addition.operands[k]);
       const DeviceValue made = values_[index(addition.operands[k])];
-      if (from.result.opcode != Opcode::kScatter || from.uses != 1 || !from.collectives.empty() || made == kNothing)
+      if (from.result.opcode != Opcode::kScatter || from.uses != 1 || !from.collectives.empty() || made == kNothing ||
+          from.result.computation != computation)
         continue;
-      const int32_t computation = addition.result.computation;
       if (op(computation, op(computation, made).operands.front()).opcode == Opcode::kBroadcast) return k;
     }
     return std::nullopt;

@@ -86,7 +86,8 @@ class PlanFiller {
   PredictedParts finished_parts(const std::vector<int32_t>& outputs, const std::vector<char>& deferred) const {
     const PredictedProgram program = deferring(deferred);
     const ProgramFrame frame = program_frame(program, outputs);
-    PredictedParts parts = predicted_parts({program, frame, outside(program, held_), *request_.micro_batches}, deferred);
+    PredictedParts parts =
+        predicted_parts({program, frame, outside(program, held_), *request_.micro_batches}, deferred);
     parts.accumulate.program.run_passes();
     parts.apply.program.run_passes();
     return parts;

@@ -2,6 +2,7 @@
 // passes/hoist_loop_sums.h, on steps.
 
 #include <algorithm>
+#include <iterator>
 
 #include "alpa/planner/intra/predicted_program.h"
 
@@ -98,7 +99,8 @@ void PredictedProgram::find_ways(int32_t number, const Waiting& waits, std::set<
   }
 }
 
-// The loop carries the leaves' sums instead: the first carry its first, and so on, the last all that are left.
+// The loop carries the leaves' sums instead: a carry one that is there before the carry's next value is made, the last
+// carry all that are left.
 std::map<int32_t, int32_t> PredictedProgram::carry_leaves(const LoopGroup& group, const std::vector<int32_t>& leaves) {
   std::map<int32_t, int32_t> carry_of;
   for (const PredictedLoopSum& sum : group) {
@@ -108,8 +110,14 @@ std::map<int32_t, int32_t> PredictedProgram::carry_leaves(const LoopGroup& group
     step(sum.update).linear.clear();
     step(sum.update).role = StepRole::kOther;
   }
+  std::vector<const PredictedLoopSum*> free;  // without a leaf yet, but for the last
+  for (const PredictedLoopSum& sum : group) free.push_back(&sum);
+  std::sort(free.begin(), free.end(), [](const auto* a, const auto* b) { return a->update < b->update; });
   for (size_t k = 0; k < leaves.size(); ++k) {
-    const PredictedLoopSum& sum = group[std::min(k, group.size() - 1)];
+    const auto place = std::find_if(free.begin(), std::prev(free.end()),
+                                    [&](const PredictedLoopSum* one) { return one->update > leaves[k]; });
+    const PredictedLoopSum& sum = **place;
+    if (std::next(place) != free.end()) free.erase(place);
     const StepResult& leaf = step(leaves[k]).result;
     StepResult& carried = step(sum.carry).result;
     carried.bytes += leaf.bytes * std::max<int64_t>(sum.rows, 1);

@@ -149,8 +149,21 @@ struct LoopProgram {
     program.hoist_added();
     program.hoist_rows(which, 0);
     program.merge_all_reduces();
-    program.defer_sums(which);
-    return totals_of(program);
+    return totals_of(with_sums_once(which));
+  }
+
+ private:
+  // What waits for the last micro-batch runs once.
+  PredictedProgram with_sums_once(const std::vector<char>& which) const {
+    const Deferral deferral = program.deferral(which);
+    PredictedProgram result(kMesh);
+    for (size_t number = 0; number < program.steps().size(); ++number) {
+      PredictedStep step = program.steps()[number];
+      for (PredictedCollective& one : step.collectives) one.executions = deferral.waits[number] ? 1 : one.executions;
+      const int32_t copy = result.add_copy(step, step.operands);
+      for (auto use = static_cast<int64_t>(step.users.size()); use < step.uses; ++use) result.use(copy);
+    }
+    return result;
   }
 };
 
