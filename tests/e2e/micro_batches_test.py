@@ -73,6 +73,11 @@ class MicroBatches(CommandTest):
         mean = sum(losses) / 4
         self.assertLess(abs(result["losses"][0] - mean), 1e-5 * mean)
 
+    def test_counts_of_many_micro_batches_are_whole(self):
+        result, _, _ = self.run_mlp("--micro-batches", "49", "--method", "data")
+        for kind, one in result["collectives"].items():
+            self.assertEqual((one["count"], one["bytes"]), (one["predicted_count"], one["predicted_bytes"]), kind)
+
     def test_a_stored_plan_runs_as_it_was_planned(self):
         plan = self.folder / "plan.json"
         dump = self.folder / "dump"

@@ -61,6 +61,21 @@ class Plans(CommandTest):
         for tensors in (plan["inputs"], plan["outputs"]):  # What an output feeds lies as it does.
             self.assertEqual({one["name"]: one["spec"] for one in tensors}["params.fc1.kernel"][1], ["y"])
 
+    def test_what_a_plan_takes_is_a_cap_that_is_met(self):
+        for model, *options in (("mlp", "--method", "none"), ("moe", "--method", "data", "--mesh", "8"),
+                                ("gpt", "--method", "zero2", "--mesh", "8")):
+            free = json.loads(self.plan(*step_of(model), *options))["predicted_memory_per_device_bytes"]
+            plan = json.loads(self.plan(*step_of(model), *options, "--no-rematerialization", "--memory-gb",
+                                        repr(free / 2**30)))
+            self.assertLessEqual(plan["predicted_memory_per_device_bytes"], free)
+
+    def test_a_marked_step_makes_values_anew_too(self):
+        marked = [MODELS / "gpt" / "train_step_marked.hlo.pb.xz", *step_of("gpt")[1:]]
+        free = json.loads(self.plan(*marked, "--method", "none"))["predicted_memory_per_device_bytes"]
+        plan = json.loads(self.plan(*marked, "--method", "none", "--memory-gb", repr(0.9 * free / 2**30)))
+        self.assertTrue(plan["rematerialized"])
+        self.assertLessEqual(plan["predicted_memory_per_device_bytes"], 0.9 * free)
+
     def test_data_parallelism_that_prefers_reduce_scatters_is_zero2(self):
         plans = [json.loads(self.plan(*step_of("mlp"), "--mesh", "8", "--method", *method))
                  for method in (("data", "--prefer-reduce-scatter"), ("zero2",))]

@@ -66,10 +66,10 @@ int run(StepOptions options, const PlanOutputs& outputs) {
   if (!outputs.json.empty()) files.push_back({outputs.json, plan::to_json(plan)});
   if (!files.empty()) write_files(files);
   fmt::print("{}\n{}{}\n", plan_head(plan), placement_tables(plan, program.meta), communication_table(plan, nullptr));
-  const double gib =
+  const double cap_bytes =
       static_cast<double>(planner.memory_cap_bytes.value_or(static_cast<int64_t>(planner.cluster.device.memory_bytes)));
   fmt::print("Memory of a device: {} predicted, of {}\n",
-             format_bytes(static_cast<double>(plan.predicted_memory_per_device_bytes)), format_bytes(gib));
+             format_bytes(static_cast<double>(plan.predicted_memory_per_device_bytes)), format_bytes(cap_bytes));
   return 0;
 }
 

@@ -44,9 +44,9 @@ struct StepOptions {
 void add_step_options(CLI::App& app, StepOptions& options);
 
 /// The options among them that say what a plan must be like: a stored plan takes none of them.
-inline constexpr std::array<const char*, 9> kPlacementOptions = {
+inline constexpr std::array<const char*, 10> kPlacementOptions = {
     "--constraint",    "--output-constraint",        "--force-batch-axis", "--prefer-reduce-scatter", "--no-all-gather",
-    "--no-all-to-all", "--no-replicated-parameters", "--memory-gb",        "--no-rematerialization"};
+    "--no-all-to-all", "--no-replicated-parameters", "--memory-gb",        "--no-rematerialization",  "--gap"};
 
 /// The options as the planner wants them; the progress callback is left empty. Nothing is read but a cluster's file.
 /// The device count is: 1 for method none, else --devices, else the mesh's product, else that of the hosts, else 8.

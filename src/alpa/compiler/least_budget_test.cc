@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <set>
@@ -31,30 +32,33 @@ struct Planner {
 };
 
 TEST(LeastBudget, IsOneThatAPlanWasMadeUnder) {
-  for (const double guessed : {0.3, 0.9, 1.0, 1.5, 4.0}) {
+  for (const double guessed : {0.6, 0.9, 1.0, 1.5, 4.0}) {
     Planner planner{100 * kMiB, guessed};
-    const auto found = least_budget(std::ref(planner), kMiB, static_cast<int64_t>(guessed * 100 * kMiB));
-    if (guessed < 0.8) {
-      EXPECT_FALSE(found);  // too far away for so few tries
-      continue;
-    }
-    ASSERT_TRUE(found) << guessed;
-    EXPECT_TRUE(planner.made.contains(*found));
-    EXPECT_LT(static_cast<double>(*found), 1.11 * 100 * kMiB) << guessed;
+    const LeastBudget found = least_budget(std::ref(planner), kMiB, static_cast<int64_t>(guessed * 100 * kMiB));
+    EXPECT_TRUE(found.found) << guessed;
+    EXPECT_TRUE(planner.made.contains(found.bytes));
+    EXPECT_LT(static_cast<double>(found.bytes), 1.4 * 100 * kMiB) << guessed;
   }
 }
 
-TEST(LeastBudget, IsNothingWhereNoPlanIsFound) {
-  const auto never = [](int64_t budget) { throw InfeasibleError("", budget + 1, false); };
-  EXPECT_FALSE(least_budget(never, 1, 1000));
+TEST(LeastBudget, IsTheHighestThatWasRefusedWhereNoPlanIsFound) {
+  int64_t highest = 0;
+  const auto never = [&](int64_t budget) {
+    highest = std::max(highest, budget);
+    throw InfeasibleError("", budget + 1, false);
+  };
+  const LeastBudget least = least_budget(never, 1, 1 << 20);
+  EXPECT_FALSE(least.found);
+  EXPECT_EQ(least.bytes, highest);
+  EXPECT_GT(least.bytes, 2 << 20);
 }
 
 TEST(LeastBudget, HasFourDigits) {
   Planner planner{123'456'789'012, 1};
-  const auto found = least_budget(std::ref(planner), 1, 123'456'789'012);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(gib_at_least(*found), "115");  // 114.977... GiB
-  EXPECT_EQ(*found, int64_t{115} << 30);
+  const LeastBudget found = least_budget(std::ref(planner), 1, 123'456'789'012);
+  ASSERT_TRUE(found.found);
+  EXPECT_EQ(gib_at_least(found.bytes), "115");  // 114.977... GiB
+  EXPECT_EQ(found.bytes, int64_t{115} << 30);
   for (const int64_t bytes : std::initializer_list<int64_t>{1, 99, 1573032, 6120957026})
     EXPECT_GE(in_gib(gib_at_least(bytes)), bytes);
   EXPECT_EQ(gib_at_least(in_gib("0.001465")), "0.001465");

@@ -154,9 +154,15 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
       least = std::min(least, needed);
       copies = std::max(copies, needed - assignment.memory_bytes);
       fitting = *request.memory_cap_bytes;
-    } catch (const InfeasibleError&) {
-      if (tried == 0) throw;
+    } catch (const InfeasibleError& error) {
+      least = std::min(least, error.least_memory_bytes());
+      if (tried == 0 && (least < 0 || request.search == planner::Search::kOptimize)) throw;
       refused = *request.memory_cap_bytes;
+      if (tried == 0) {  // by the problem's count, which may be above what is predicted: try what needs least by it
+        refused = least - 1;
+        request.memory_cap_bytes = least;
+        continue;
+      }
     }
     if (request.search == planner::Search::kPropagate) break;
     room *= kRoom;
@@ -346,21 +352,22 @@ struct Refusal {
 
 [[noreturn]] void raise_too_little_memory(const Program& program, PlanOptions options, const Refusal& refusal) {
   const int64_t cap = memory_cap(options);
+  options.problem_observer = {};
   const auto plan = [&](int64_t budget_bytes) {
     options.memory_cap_bytes = budget_bytes;
     plan_within_cap(program, options, refusal.mesh);
   };
   const int64_t guess = std::max(refusal.error.least_memory_bytes(), cap + 1);
-  const std::optional<int64_t> least = least_budget(plan, cap, guess);
+  const LeastBudget least = least_budget(plan, cap, guess);
   const std::string remedy =
-      least
+      least.found
           ? fmt::format("the least memory that a plan was found for is {}; raise --memory-gb to {} or use more devices",
-                        amount_of_memory(*least), gib_at_least(*least))
+                        amount_of_memory(least.bytes), gib_at_least(least.bytes))
           : fmt::format("by an estimate the least memory is above {}; raise --memory-gb or use more devices",
                         amount_of_memory(guess));
   throw InfeasibleError(fmt::format("[plan] no plan was found that fits into {} a device on the mesh {}: {}",
                                     amount_of_memory(cap), refusal.mesh.to_string(), remedy),
-                        least.value_or(guess), refusal.error.proved());
+                        least.bytes, refusal.error.proved());
 }
 
 [[noreturn]] void raise_infeasible(const Program& program, const PlanOptions& options, const Refusal& refusal) {

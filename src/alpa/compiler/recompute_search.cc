@@ -79,9 +79,11 @@ class Search {
     const Program program = rematerialized(search_.program, candidate.recomputation.names);
     MeshPlan result = search_.plan_within(program, search_.cap_bytes);
     result.plan.rematerialized = candidate.recomputation.names;
-    result.plan.rematerialization_saved_bytes = (whole_peak(search_.program) - candidate.peak) / search_.num_devices;
-    result.plan.rematerialization_added_seconds =
-        candidate.recomputation.seconds / static_cast<double>(search_.num_devices);
+    result.plan.rematerialization_saved_bytes =
+        std::max<int64_t>(whole_peak(search_.program) - candidate.peak, 0) / search_.num_devices;
+    result.plan.rematerialization_added_seconds = static_cast<double>(program.micro_batches()) *
+                                                  candidate.recomputation.seconds /
+                                                  static_cast<double>(search_.num_devices);
     return result;
   }
 

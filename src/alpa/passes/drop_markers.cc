@@ -34,12 +34,36 @@ bool is_marker(const Instruction& instruction) {
   return hlo::is_gradient_marker(instruction) || is_other_marker(instruction);
 }
 
-// A marker over several values becomes the tuple of its operands, one over a single array that array.
+// Whether a value is a tuple that is only taken apart.
+bool is_taken_apart(const Computation& computation, InstructionId tuple) {
+  if (tuple == computation.root || !computation[tuple].shape.is_tuple()) return false;
+  const auto contains = [&](const std::vector<InstructionId>& ids) {
+    return std::find(ids.begin(), ids.end(), tuple) != ids.end();
+  };
+  return std::none_of(computation.instructions.begin(), computation.instructions.end(), [&](const Instruction& one) {
+    const bool takes_apart = one.opcode == Opcode::kGetTupleElement && one.control_predecessors.empty();
+    return (contains(one.operands) && !takes_apart) || contains(one.control_predecessors);
+  });
+}
+
+// A marker over several values becomes the tuple of its operands, one over a single array that array. What is taken
+// out of that tuple is the operand itself: through the tuple, the loss would seem to be made of the gradients.
 Computation drop(const Computation& computation, IsMarker is_marker) {
   Computation result = hlo::without_instructions(computation);
   std::vector<InstructionId> map(computation.instructions.size());
   for (InstructionId id = 0; id < computation.size(); ++id) {
-    Instruction copy = hlo::remapped(computation[id], map);
+    const Instruction& old = computation[id];
+    if (is_marker(old) && is_taken_apart(computation, id)) {
+      require_identity(computation, old);
+      continue;
+    }
+    if (old.opcode == Opcode::kGetTupleElement && is_marker(computation[old.operands[0]]) &&
+        is_taken_apart(computation, old.operands[0])) {
+      const InstructionId element = computation[old.operands[0]].operands[static_cast<size_t>(hlo::tuple_index(old))];
+      map[static_cast<size_t>(id)] = map[static_cast<size_t>(element)];
+      continue;
+    }
+    Instruction copy = hlo::remapped(old, map);
     if (is_marker(copy)) {
       require_identity(computation, computation[id]);
       if (copy.operands.size() == 1 && computation[computation[id].operands[0]].shape == copy.shape) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "alpa/base/error.h"
+#include "alpa/hlo/attributes.h"
 #include "alpa/hlo/builder.h"
 #include "alpa/hlo/markers.h"
 #include "alpa/hlo/verify.h"
@@ -35,6 +36,21 @@ TEST(DropMarkers, AMarkerOverSeveralValuesBecomesTheirTuple) {
   hlo::verify(dropped);
   const hlo::Computation& entry = dropped.entry_computation();
   EXPECT_EQ(entry[entry.root].opcode, hlo::Opcode::kTuple);
+}
+
+// Through a tuple that stays, what the one follows from would seem to be what the other follows from.
+TEST(DropMarkers, WhatIsTakenOutOfAMarkerIsItsOperand) {
+  hlo::ModuleBuilder module("marked");
+  ComputationBuilder b("main");
+  const InstructionId marker = b.custom_call(Shape::tuple({kScalar, kVector}),
+                                             {b.parameter(kScalar), b.parameter(kVector)}, hlo::kGradientMarker);
+  const InstructionId root = b.tuple({b.get_tuple_element(marker, 1), b.get_tuple_element(marker, 0)});
+  const Module dropped = drop_markers(std::move(module).build(std::move(b).build(root)));
+  hlo::verify(dropped);
+  const hlo::Computation& entry = dropped.entry_computation();
+  EXPECT_EQ(entry.size(), 3);
+  for (const int k : {0, 1})
+    EXPECT_EQ(hlo::parameter_number(entry[entry[entry.root].operands[static_cast<size_t>(k)]]), 1 - k);
 }
 
 TEST(DropMarkers, AMarkerOverOneArrayVanishes) {

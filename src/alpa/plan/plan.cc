@@ -294,8 +294,8 @@ Plan read_plan(std::string_view text, const Reader& read) {
   if (json.contains("rematerialized")) plan.rematerialized = read.texts(json, "rematerialized");
   if (json.contains("rematerialization")) {
     const Json& estimate = json["rematerialization"];
-    plan.rematerialization_saved_bytes = static_cast<int64_t>(read.number(estimate, "saved_bytes_per_device"));
-    plan.rematerialization_added_seconds = read.number(estimate, "added_seconds");
+    plan.rematerialization_saved_bytes = read.whole(estimate, "saved_bytes_per_device");
+    plan.rematerialization_added_seconds = read.seconds(estimate, "added_seconds");
   }
   plan.ops = read.specs(json, "ops", plan.mesh, /*one_is_bare=*/true);
   if (json.contains("operands")) plan.operands = read.specs(json, "operands", plan.mesh, /*one_is_bare=*/false);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "alpa/base/error.h"
 #include "alpa/hlo/attributes.h"
@@ -15,6 +16,7 @@
 #include "alpa/planner/intra/output_placements.h"
 #include "alpa/planner/intra/predicted_parts.h"
 #include "alpa/planner/intra/predicted_program.h"
+#include "alpa/planner/intra/step_role.h"
 
 namespace alpa::planner {
 namespace {
@@ -88,8 +90,7 @@ class PlanFiller {
     const ProgramFrame frame = program_frame(program, outputs);
     PredictedParts parts =
         predicted_parts({program, frame, outside(program, held_), *request_.micro_batches}, deferred);
-    parts.accumulate.program.run_passes();
-    parts.apply.program.run_passes();
+    for (PredictedPart* part : {&parts.accumulate, &parts.apply}) part->program.run_passes();
     return parts;
   }
 
@@ -102,16 +103,18 @@ class PlanFiller {
   // last micro-batch as the device has memory for, the largest first.
   std::vector<char> choose_deferred(const std::vector<int32_t>& outputs) const {
     constexpr int kTries = 4;
-    const std::vector<char> none(accumulators_.size(), false);
-    if (accumulators_.empty()) return none;
+    std::vector<char> best(accumulators_.size(), false);
+    if (accumulators_.empty()) return best;
     const int64_t most = request_.device_memory_bytes.value_or(std::numeric_limits<int64_t>::max());
     const auto needed = [&](const std::vector<char>& which) { return memory(finished_parts(outputs, which)); };
-    int64_t room = most - needed(none);
+    int64_t least = needed(best), room = most - least;
     for (int tried = 0; tried < kTries; ++tried, room = tried + 1 < kTries ? room / 2 : 0) {
       std::vector<char> which = deferred_within(room);
-      if (needed(which) <= most) return which;
+      const int64_t bytes = needed(which);
+      if (bytes <= most) return which;
+      if (bytes < std::exchange(least, std::min(least, bytes))) best = std::move(which);
     }
-    return none;
+    return best;
   }
 
   std::vector<char> deferred_within(int64_t room) const {
@@ -405,22 +408,6 @@ class PlanFiller {
     for (const ValueId value : node.results) steps_[static_cast<size_t>(value)] = step;
   }
 
-  // `others`: operands that are not the same on all devices by themselves; `by_generated`: the last one is.
-  static StepRole role_of(const hlo::Instruction& instruction, size_t others, bool by_generated) {
-    switch (instruction.opcode) {
-      case hlo::Opcode::kReshape:
-      case hlo::Opcode::kTranspose:
-      case hlo::Opcode::kCopy:
-      case hlo::Opcode::kNegate: return others == 1 ? StepRole::kMove : StepRole::kOther;
-      case hlo::Opcode::kMultiply: return others == 1 ? StepRole::kScale : StepRole::kOther;
-      case hlo::Opcode::kDivide: return others == 1 && by_generated ? StepRole::kScale : StepRole::kOther;
-      case hlo::Opcode::kConvert: return StepRole::kConvert;
-      case hlo::Opcode::kAdd:
-      case hlo::Opcode::kSubtract: return others == 2 ? StepRole::kSum : StepRole::kOther;
-      default: return StepRole::kOther;
-    }
-  }
-
   std::string reduction_of(const hlo::Instruction& instruction) const {
     if (instruction.opcode == hlo::Opcode::kDot || instruction.opcode == hlo::Opcode::kConvolution) return "add";
     if (instruction.called.empty()) return instruction.name;  // is not known, and equals no other
@@ -573,11 +560,6 @@ class PlanFiller {
   }
 
   int64_t memory(const PredictedParts& parts) const { return std::max(memory(parts.accumulate), memory(parts.apply)); }
-
-  // Sums over micro-batches of floats below 32 bits are kept in f32.
-  static int64_t sum_factor(tensor::DType dtype) {
-    return tensor::is_floating(dtype) ? std::max(32 / tensor::bit_width(dtype), 1) : 1;
-  }
 
   // How often a step communicates the node's results; `otherwise`: if they go into no sums.
   double communications(NodeId id, double otherwise) const {

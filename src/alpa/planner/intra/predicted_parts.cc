@@ -173,13 +173,15 @@ class Splitter {
     return std::find(step.linear.begin(), step.linear.end(), operand) != step.linear.end();
   }
 
-  // Of a step with its collectives, `times` as often.
-  PredictedStep repeated(int32_t number, double times) const {
+  // Of a step with its collectives, `times` as often, divided by `parts`: whole numbers stay whole.
+  PredictedStep repeated(int32_t number, double times, double parts) const {
     PredictedStep step = steps_[at(number)];
-    for (PredictedCollective& one : step.collectives) one.executions *= times;
+    for (PredictedCollective& one : step.collectives) one.executions = one.executions * times / parts;
     return step;
   }
-  bool in_both(int32_t number) const { return in_accumulate_[at(number)] && in_apply_[at(number)]; }
+  bool in_both(int32_t number) const {
+    return in_accumulate_[at(number)] && in_apply_[at(number)] && !crosses_.contains(number);
+  }
 
   void write_accumulate(PartWriter& part) {
     for (size_t input = 0; input < layout_.num_inputs; ++input) {
@@ -199,7 +201,8 @@ class Splitter {
     std::map<int32_t, int32_t> sums;  // by leaf
     for (int32_t number = 0; number < static_cast<int32_t>(steps_.size()); ++number) {
       if (!in_accumulate_[at(number)] || part.has(number)) continue;
-      PredictedStep step = repeated(number, in_both(number) ? layout_.count / (layout_.count + 1) : 1);
+      PredictedStep step =
+          repeated(number, in_both(number) ? layout_.count : 1, in_both(number) ? layout_.count + 1 : 1);
       if (waits(number)) step.collectives.clear();
       if (waits(number) && step.role == StepRole::kCollective)
         part.number_of(number) = part[step.operands.front()];
@@ -289,7 +292,7 @@ class Splitter {
   }
 
   void sum_in_apply(PartWriter& part, int32_t number, std::map<int32_t, int32_t>& sums) {
-    PredictedStep step = repeated(number, 1 / layout_.count);
+    PredictedStep step = repeated(number, 1, layout_.count);
     if (is_leaf(number)) {
       if (!waits(number)) return;
       step.role = StepRole::kCollective;
@@ -309,7 +312,7 @@ class Splitter {
       part.number_of(number) = sums.at(steps_[at(number)].operands[kAddend]);
       return;
     }
-    part.copy(number, repeated(number, in_both(number) ? 1 / (layout_.count + 1) : 1));
+    part.copy(number, repeated(number, 1, in_both(number) ? layout_.count + 1 : 1));
   }
 
   const PredictedProgram& whole_;
