@@ -76,6 +76,13 @@ class Plans(CommandTest):
         self.assertTrue(plan["rematerialized"])
         self.assertLessEqual(plan["predicted_memory_per_device_bytes"], 0.9 * free)
 
+    def test_a_large_model_makes_values_anew_under_8_gib(self):
+        large = [MODELS / "plan/gpt_1p3b.hlo.pb.xz", "--meta", MODELS / "plan/gpt_1p3b.meta.json", "--mesh", "8"]
+        plan = json.loads(self.plan(*large, "--memory-gb", "8"))  # 10 GiB and more with all values kept
+        self.assertTrue(plan["rematerialized"])
+        self.assertLessEqual(plan["predicted_memory_per_device_bytes"], 8 * 2**30)
+        self.assertLess(plan["gap"], 0.01)
+
     def test_data_parallelism_that_prefers_reduce_scatters_is_zero2(self):
         plans = [json.loads(self.plan(*step_of("mlp"), "--mesh", "8", "--method", *method))
                  for method in (("data", "--prefer-reduce-scatter"), ("zero2",))]

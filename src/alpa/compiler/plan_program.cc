@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "alpa/base/amount.h"
 #include "alpa/base/error.h"
@@ -138,6 +139,20 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
   constexpr double kRoom = 1.3;  // Of the copies; grows by as much with each try.
   constexpr int kTries = 7;
   const int64_t cap = request.memory_cap_bytes.value_or(std::numeric_limits<int64_t>::max());
+  const auto assign = [&] {
+    planner::Assignment assignment = planner::plan_intra(request);
+    plan = {};
+    plan.mesh = mesh;
+    planner::fill_plan(request, assignment, plan);
+    return assignment;
+  };
+  if (request.search != planner::Search::kOptimize) {
+    // Little is chosen here, and the problem's count of memory may be above what is predicted: it need not be asked.
+    const std::optional<int64_t> asked = std::exchange(request.memory_cap_bytes, std::nullopt);
+    planner::Assignment assignment = assign();
+    if (plan.predicted_memory_per_device_bytes <= cap) return assignment;
+    request.memory_cap_bytes = asked;
+  }
   int64_t least = std::numeric_limits<int64_t>::max();
   int64_t copies = 0;
   int64_t fitting = cap;  // The lowest cap under which there is an assignment,
@@ -145,22 +160,19 @@ planner::Assignment assign_within_cap(planner::IntraRequest request, const mesh:
   double room = 1;
   for (int tried = 0; tried < kTries; ++tried) {
     try {
-      planner::Assignment assignment = planner::plan_intra(request);
-      plan = {};
-      plan.mesh = mesh;
-      planner::fill_plan(request, assignment, plan);
+      planner::Assignment assignment = assign();
       const int64_t needed = plan.predicted_memory_per_device_bytes;
       if (needed <= cap) return assignment;
       least = std::min(least, needed);
       copies = std::max(copies, needed - assignment.memory_bytes);
       fitting = *request.memory_cap_bytes;
     } catch (const InfeasibleError& error) {
-      least = std::min(least, error.least_memory_bytes());
-      if (tried == 0 && (least < 0 || request.search == planner::Search::kOptimize)) throw;
       refused = *request.memory_cap_bytes;
-      if (tried == 0) {  // by the problem's count, which may be above what is predicted: try what needs least by it
-        refused = least - 1;
-        request.memory_cap_bytes = least;
+      if (tried == 0) {
+        if (error.least_memory_bytes() < 0 || request.search == planner::Search::kOptimize) throw;
+        // By the problem's count, which may be above what is predicted: what needs least by it may fit.
+        refused = error.least_memory_bytes() - 1;
+        request.memory_cap_bytes = error.least_memory_bytes();
         continue;
       }
     }
