@@ -49,7 +49,6 @@ class DemandFinder {
     for (const Constraint& constraint : options_.constraints) constrain_inputs(constraint);
     for (const Constraint& constraint : options_.output_constraints) constrain_outputs(constraint);
     if (options_.search.batch_axis) place_batch(*options_.search.batch_axis);
-    if (divides_the_batch(options_.method)) spread_batch();
     keep_parameters();
     PlacementDemands demands;
     for (Asked& asked : inputs_) demands.inputs.push_back(std::move(asked.pattern));
@@ -154,21 +153,6 @@ class DemandFinder {
                                   "{} places the batch, and no input is known to be one: name it (batch_argnums, or "
                                   "\"role\": \"batch\" and \"batch_dim\" in --meta)",
                                   by);
-  }
-
-  void spread_batch() {
-    const std::string by = fmt::format("method {}, which spreads the batch over all devices,", name(options_.method));
-    for (size_t k = 0; k < inputs_.size(); ++k) {
-      const InputMeta& input = meta().inputs[k];
-      if (!input.batch_dim) continue;
-      SpecPattern pattern;
-      pattern.dims.resize(static_cast<size_t>(input.shape.rank()));
-      Tile& tile = pattern.dims[static_cast<size_t>(*input.batch_dim)].emplace();
-      for (int axis = 0; axis < mesh_.num_axes(); ++axis) {
-        if (mesh_.size(axis) > 1) tile.push_back(axis);
-      }
-      ask(inputs_[k], pattern, by, "input " + input.name);
-    }
   }
 
   void keep_parameters() const {
