@@ -242,7 +242,7 @@ void note_cap_passed(const RunOptions& options, const compiler::Compiled& compil
   if (measured <= *options.step.memory_gb * (1 << 30)) return;
   progress.note(
       fmt::format("warning: the program takes {} of a device, more than --memory-gb {:g}: the plan's "
-                  "prediction was too low; ask for less",
+                  "prediction was too low; give a smaller --memory-gb",
                   format_bytes(measured), *options.step.memory_gb));
 }
 

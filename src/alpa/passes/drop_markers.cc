@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include "alpa/base/error.h"
@@ -51,14 +52,15 @@ bool is_taken_apart(const Computation& computation, InstructionId tuple) {
 Computation drop(const Computation& computation, IsMarker is_marker) {
   Computation result = hlo::without_instructions(computation);
   std::vector<InstructionId> map(computation.instructions.size());
+  std::set<InstructionId> taken_apart;  // Markers of `computation`.
   for (InstructionId id = 0; id < computation.size(); ++id) {
     const Instruction& old = computation[id];
     if (is_marker(old) && is_taken_apart(computation, id)) {
       require_identity(computation, old);
+      taken_apart.insert(id);
       continue;
     }
-    if (old.opcode == Opcode::kGetTupleElement && is_marker(computation[old.operands[0]]) &&
-        is_taken_apart(computation, old.operands[0])) {
+    if (old.opcode == Opcode::kGetTupleElement && taken_apart.contains(old.operands[0])) {
       const InstructionId element = computation[old.operands[0]].operands[static_cast<size_t>(hlo::tuple_index(old))];
       map[static_cast<size_t>(id)] = map[static_cast<size_t>(element)];
       continue;
