@@ -375,8 +375,7 @@ struct Refusal {
       least.found
           ? fmt::format("the least memory that a plan was found for is {}; raise --memory-gb to {} or use more devices",
                         amount_of_memory(least.bytes), gib_at_least(least.bytes))
-          : fmt::format("by an estimate the least memory is above {}; raise --memory-gb or use more devices",
-                        amount_of_memory(guess));
+          : fmt::format("none for {} either; raise --memory-gb or use more devices", amount_of_memory(least.bytes));
   throw InfeasibleError(fmt::format("[plan] no plan was found that fits into {} a device on the mesh {}: {}",
                                     amount_of_memory(cap), refusal.mesh.to_string(), remedy),
                         least.bytes, refusal.error.proved());

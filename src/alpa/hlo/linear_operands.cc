@@ -5,6 +5,7 @@
 
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/reducer.h"
+#include "alpa/hlo/zero_value.h"
 
 namespace alpa::hlo {
 namespace {
@@ -34,10 +35,7 @@ bool is_continuous(const tensor::Shape& shape) {
 bool sums_from_zero(const Module& module, const Computation& computation, const Instruction& reduce) {
   if (reduce.operands.size() != 2 || reducer_opcode(module.computation(reduce.called.at(0))) != Opcode::kAdd)
     return false;
-  const Instruction& init = computation[reduce.operands[1]];
-  if (init.opcode != Opcode::kConstant) return false;
-  const auto value = constant_value(init);
-  return value && value->at(0) == 0 && value->imaginary_at(0) == 0;
+  return is_zero_scalar(computation[reduce.operands[1]]);
 }
 
 // One of them, if the other is fixed.

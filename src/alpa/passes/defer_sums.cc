@@ -8,6 +8,7 @@
 #include "alpa/hlo/attributes.h"
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/replica_groups.h"
+#include "alpa/passes/append.h"
 #include "alpa/passes/extract_part.h"
 #include "alpa/passes/tuple_root.h"
 #include "alpa/passes/write_accumulation.h"
@@ -24,29 +25,10 @@ using tensor::DType;
 using tensor::Shape;
 
 size_t at(InstructionId id) { return static_cast<size_t>(id); }
-InstructionId append(Computation& computation, Instruction instruction) {
-  computation.instructions.push_back(std::move(instruction));
-  return computation.size() - 1;
-}
 
 Shape sum_shape(const Shape& shape) { return {sum_type(shape.dtype), shape.dims}; }
 
-InstructionId append_scalar(Computation& to, hlo::FreshNames& names, DType dtype, double value) {
-  tensor::Literal literal((Shape(dtype, {})));
-  literal.set(0, value);
-  return append(to, hlo::make_constant(names.name("constant.deferred"), literal));
-}
-
-InstructionId append_broadcast(Computation& to, hlo::FreshNames& names, InstructionId scalar, const Shape& shape) {
-  if (shape.rank() == 0) return scalar;
-  return append(to, hlo::make_broadcast(names.name("broadcast.deferred"), shape, scalar, {}));
-}
-
-InstructionId append_op(Computation& to, hlo::FreshNames& names, Opcode opcode, const Shape& shape,
-                        std::vector<InstructionId> operands) {
-  const std::string stem = std::string(hlo::name(opcode)) + ".deferred";
-  return append(to, hlo::make_instruction(opcode, names.name(stem), shape, std::move(operands)));
-}
+constexpr const char* kPass = "deferred";
 
 /// The accumulators of the new programs, in order: old ones that stay, and leaves.
 struct Accumulators {
@@ -79,11 +61,12 @@ PartialSum append_partial_sum(Computation& entry, hlo::FreshNames& names, Instru
   const Shape shape = sum_shape(entry[leaf].shape);
   PartialSum sum;
   sum.parameter = append(entry, hlo::make_parameter(names.name("partial_sum"), shape, 0));
-  const InstructionId first = append_broadcast(entry, names, flag, Shape(DType::kPred, shape.dims));
-  const InstructionId zeros = append_broadcast(entry, names, append_scalar(entry, names, shape.dtype, 0), shape);
-  const InstructionId before = append_op(entry, names, Opcode::kSelect, shape, {first, zeros, sum.parameter});
-  if (entry[leaf].shape.dtype != shape.dtype) leaf = append_op(entry, names, Opcode::kConvert, shape, {leaf});
-  sum.updated = append_op(entry, names, Opcode::kAdd, shape, {before, leaf});
+  const Appender add(names, kPass);
+  const InstructionId first = add.broadcast(entry, flag, Shape(DType::kPred, shape.dims));
+  const InstructionId zeros = add.broadcast(entry, add.scalar(entry, shape.dtype, 0), shape);
+  const InstructionId before = add.op(entry, Opcode::kSelect, shape, {first, zeros, sum.parameter});
+  if (entry[leaf].shape.dtype != shape.dtype) leaf = add.op(entry, Opcode::kConvert, shape, {leaf});
+  sum.updated = add.op(entry, Opcode::kAdd, shape, {before, leaf});
   return sum;
 }
 
@@ -171,8 +154,7 @@ class ApplyWriter {
       if (replayed.contains(leaf)) continue;
       InstructionId value = parameters_[accumulators_.of_leaf.at(leaf)];
       if (sum.narrow) value = scaled(value, Opcode::kDivide);
-      if (entry_[value].shape != leaf_shape(leaf))
-        value = append_op(entry_, names_, Opcode::kConvert, leaf_shape(leaf), {value});
+      if (entry_[value].shape != leaf_shape(leaf)) value = add_.op(entry_, Opcode::kConvert, leaf_shape(leaf), {value});
       replayed[leaf] = value;
     }
     const InstructionId value = replay(sum.addend, replayed);
@@ -181,9 +163,8 @@ class ApplyWriter {
 
   InstructionId scaled(InstructionId value, Opcode opcode) {
     const Shape shape = entry_[value].shape;
-    const InstructionId number =
-        append_scalar(entry_, names_, shape.dtype, static_cast<double>(request_.micro_batches));
-    return append_op(entry_, names_, opcode, shape, {value, append_broadcast(entry_, names_, number, shape)});
+    const InstructionId number = add_.scalar(entry_, shape.dtype, static_cast<double>(request_.micro_batches));
+    return add_.op(entry_, opcode, shape, {value, add_.broadcast(entry_, number, shape)});
   }
 
   // A value above the leaves, or a fixed one.
@@ -241,6 +222,7 @@ class ApplyWriter {
   const Accumulators& accumulators_;
   const DeferRequest& request_;
   hlo::FreshNames names_;
+  const Appender add_{names_, kPass};
   std::set<std::string> computation_names_;
   Computation entry_;
   std::vector<InstructionId> parameters_;                           ///< By new accumulator.

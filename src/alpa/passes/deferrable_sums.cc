@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "alpa/hlo/attributes.h"
+#include "alpa/hlo/zero_value.h"
 #include "alpa/passes/write_accumulation.h"
-#include "alpa/passes/zero_value.h"
 
 namespace alpa::passes {
 namespace {
@@ -25,7 +25,7 @@ bool is_choice_of_accumulator(const hlo::Rewrite& entry, InstructionId before, I
     return entry[id].opcode == Opcode::kBroadcast ? entry[id].operands[0] : id;
   };
   return made_larger(one.operands[0]) == flag && one.operands[2] == accumulator &&
-         is_zero(entry.computation(), one.operands[1]);
+         hlo::is_zero(entry.computation(), one.operands[1]);
 }
 
 /// By accumulator, what is added to it if it may be deferred; -1 for others.

@@ -10,12 +10,13 @@
 #include "alpa/hlo/edit.h"
 #include "alpa/hlo/replica_groups.h"
 #include "alpa/hlo/simplify.h"
+#include "alpa/hlo/zero_value.h"
+#include "alpa/passes/append.h"
 #include "alpa/passes/loop_sums.h"
 #include "alpa/passes/stack_shape.h"
 #include "alpa/passes/stacked_operation.h"
 #include "alpa/passes/tuple_root.h"
 #include "alpa/passes/write_accumulation.h"
-#include "alpa/passes/zero_value.h"
 
 namespace alpa::passes {
 namespace {
@@ -30,10 +31,6 @@ using tensor::DType;
 using tensor::Shape;
 
 size_t at(InstructionId id) { return static_cast<size_t>(id); }
-InstructionId append(Computation& computation, Instruction instruction) {
-  computation.instructions.push_back(std::move(instruction));
-  return computation.size() - 1;
-}
 
 /// Sums of a loop that are hoisted together: all added up, or all written into the same rows.
 struct Group {
@@ -114,7 +111,7 @@ Shape carried_shape(const Group& group, const Shape& leaf) {
 class LoopWriter {
  public:
   LoopWriter(hlo::Module& module, hlo::FreshNames& names, Choice& choice, ComputationId caller, InstructionId loop)
-      : module_(module), names_(names), choice_(choice), caller_(caller), loop_(loop) {}
+      : module_(module), names_(names), add_(names, "hoisted"), choice_(choice), caller_(caller), loop_(loop) {}
 
   void run() {
     const Computation& caller = module_.computation(caller_);
@@ -169,12 +166,6 @@ class LoopWriter {
     return result;
   }
 
-  InstructionId append_scalar(Computation& to, DType dtype, double value) {
-    tensor::Literal literal((Shape(dtype, {})));
-    literal.set(0, value);
-    return append(to, hlo::make_constant(names_.name("constant.hoisted"), literal));
-  }
-
   Computation new_body(const Computation& old) {
     const InstructionId parameter = hlo::parameters(old).at(0);
     Computation body = with_elements(old, parameter);
@@ -195,30 +186,29 @@ class LoopWriter {
 
   InstructionId add(Computation& body, InstructionId before, InstructionId leaf) {
     const Shape shape = body[before].shape;
-    return append(body, hlo::make_instruction(Opcode::kAdd, names_.name("add.hoisted"), shape,
-                                              {before, converted(body, leaf, shape)}));
+    return add_.op(body, Opcode::kAdd, shape, {before, converted(body, leaf, shape)});
   }
 
   InstructionId converted(Computation& to, InstructionId id, const Shape& shape) {
-    if (to[id].shape == shape) return id;
-    return append(to, hlo::make_instruction(Opcode::kConvert, names_.name("convert.hoisted"), shape, {id}));
+    return to[id].shape == shape ? id : add_.op(to, Opcode::kConvert, shape, {id});
   }
 
   InstructionId write_row(Computation& body, InstructionId before, InstructionId leaf, InstructionId row) {
     const Shape shape = body[before].shape;
-    const InstructionId one = append(
-        body, hlo::make_instruction(Opcode::kReshape, names_.name("row"), stack_shape(body[leaf].shape, 1), {leaf}));
+    const InstructionId one = add_.op(body, Opcode::kReshape, stack_shape(body[leaf].shape, 1), {leaf});
     std::vector<InstructionId> operands{before, one, row};
     if (shape.rank() > 1)
-      operands.resize(static_cast<size_t>(shape.rank()) + 2, append_scalar(body, body[row].shape.dtype, 0));
-    return append(body, hlo::make_instruction(Opcode::kDynamicUpdateSlice, names_.name("dynamic-update-slice.hoisted"),
-                                              shape, std::move(operands)));
+      operands.resize(static_cast<size_t>(shape.rank()) + 2, add_.scalar(body, body[row].shape.dtype, 0));
+    return add_.op(body, Opcode::kDynamicUpdateSlice, shape, std::move(operands));
   }
 
   Computation new_caller(const Computation& old) {
     Computation caller = with_elements(old, loop_);
     std::vector<InstructionId> inits = kept(old[old[loop_].operands[0]].operands);
-    for (size_t k = inits.size(); k < shape_.elements.size(); ++k) inits.push_back(zeros(caller, shape_.elements[k]));
+    for (size_t k = inits.size(); k < shape_.elements.size(); ++k) {
+      const Shape& shape = shape_.elements[k];
+      inits.push_back(add_.broadcast(caller, add_.scalar(caller, shape.dtype, 0), shape));
+    }
     const std::string& name = old[old[loop_].operands[0]].name;
     caller[loop_].shape = shape_;
     caller[loop_].operands = {append(caller, hlo::make_instruction(Opcode::kTuple, names_.name(name), shape_, inits))};
@@ -237,12 +227,6 @@ class LoopWriter {
     return std::move(rewrite).finish();
   }
 
-  InstructionId zeros(Computation& caller, const Shape& shape) {
-    const InstructionId zero = append_scalar(caller, shape.dtype, 0);
-    if (shape.rank() == 0) return zero;
-    return append(caller, hlo::make_broadcast(names_.name("zeros.hoisted"), shape, zero, {}));
-  }
-
   void replace_sums(Rewrite& rewrite, const Computation& old, size_t number) {
     const Group& group = choice_.groups[number];
     replayed_.clear();
@@ -252,7 +236,7 @@ class LoopWriter {
       const Shape& shape = choice_.body()[sum.update].shape;
       if (group.rows > 0) {
         value = rewrite.add(hlo::make_instruction(Opcode::kReshape, names_.name("rows"), shape, {value}));
-      } else if (!is_zero(old, sum.init)) {
+      } else if (!hlo::is_zero(old, sum.init)) {
         value = rewrite.add(hlo::make_instruction(Opcode::kAdd, names_.name("add.hoisted"), shape, {sum.init, value}));
       }
       for (InstructionId id = 0; id < old.size(); ++id) {
@@ -298,6 +282,7 @@ class LoopWriter {
 
   hlo::Module& module_;
   hlo::FreshNames& names_;
+  const Appender add_;
   Choice& choice_;
   const ComputationId caller_;
   const InstructionId loop_;

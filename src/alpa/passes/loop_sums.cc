@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "alpa/hlo/attributes.h"
-#include "alpa/passes/zero_value.h"
+#include "alpa/hlo/zero_value.h"
 
 namespace alpa::passes {
 namespace {
@@ -86,7 +86,7 @@ class Finder {
     }
     if (update.opcode != Opcode::kDynamicUpdateSlice || update.operands[0] != inside[0] || !writes_row(update))
       return std::nullopt;
-    if (!is_zero(caller_.computation(), sum.init)) return std::nullopt;
+    if (!hlo::is_zero(caller_.computation(), sum.init)) return std::nullopt;
     sum.addend = 1;
     sum.rows = update.shape.dims[0];
     sum.row = update.operands[2];

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "alpa/hlo/attributes.h"
+#include "alpa/hlo/zero_value.h"
 
 namespace alpa::planner {
 namespace {
@@ -107,9 +108,7 @@ class Finder {
   bool is_zero(ValueId value) const {
     const Instruction* one = operation(value);
     if (one != nullptr && one->opcode == Opcode::kBroadcast) one = operation(node(producer(value)).operands[0]);
-    if (one == nullptr || one->opcode != Opcode::kConstant || one->shape.rank() != 0) return false;
-    const auto number = hlo::constant_value(*one);
-    return number && number->at(0) == 0 && number->imaginary_at(0) == 0;
+    return one != nullptr && hlo::is_zero_scalar(*one);
   }
 
   void find_same_everywhere() {
